@@ -1,0 +1,194 @@
+//! What Purlin says to people: findings as data, their codes, and one renderer per format.
+//!
+//! A user's mistake is a [`Diagnostic`]; a broken world is a typed error. Nothing here knows a section of the
+//! spec, and nothing here prints.
+
+mod code;
+pub mod human;
+pub mod json;
+mod span;
+
+pub use code::{CODES, Code};
+pub use span::{FileId, Position, SourceFile, Sources, Span, Spanned};
+
+use std::collections::BTreeSet;
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    Error,
+    Warning,
+}
+
+impl Severity {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// A place that a finding points at, with what is to be seen there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    pub span: Span,
+    pub message: String,
+    /// The place of the mistake itself, rather than one that explains it.
+    pub primary: bool,
+}
+
+/// A change of the operator's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    pub span: Span,
+    pub replacement: String,
+    /// What the change does, as an order: "write `handler`".
+    pub message: String,
+    /// The change is surely what was meant; it may be applied without asking.
+    pub certain: bool,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    pub code: Code,
+    pub severity: Severity,
+    /// What is wrong: one sentence, lower case, no full stop.
+    pub message: String,
+    pub labels: Vec<Label>,
+    /// Why it matters.
+    pub notes: Vec<String>,
+    /// What to write instead.
+    pub help: Vec<String>,
+    pub fix: Option<Fix>,
+}
+
+impl Diagnostic {
+    /// A finding of the code's own severity.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            severity: code.severity(),
+            message: message.into(),
+            labels: Vec::new(),
+            notes: Vec::new(),
+            help: Vec::new(),
+            fix: None,
+        }
+    }
+
+    /// The place of the mistake.
+    #[must_use]
+    pub fn at(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into(), primary: true });
+        self
+    }
+
+    /// A place that explains it.
+    #[must_use]
+    pub fn see(mut self, span: Span, message: impl Into<String>) -> Self {
+        self.labels.push(Label { span, message: message.into(), primary: false });
+        self
+    }
+
+    #[must_use]
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
+        self
+    }
+
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help.push(text.into());
+        self
+    }
+
+    #[must_use]
+    pub fn fix(mut self, span: Span, replacement: impl Into<String>, message: impl Into<String>) -> Self {
+        self.fix =
+            Some(Fix { span, replacement: replacement.into(), message: message.into(), certain: true });
+        self
+    }
+
+    /// Like [`Self::fix`], for a change that is only likely.
+    #[must_use]
+    pub fn suggest(self, span: Span, replacement: impl Into<String>, message: impl Into<String>) -> Self {
+        let mut with = self.fix(span, replacement, message);
+        if let Some(fix) = &mut with.fix {
+            fix.certain = false;
+        }
+        with
+    }
+
+    /// The first primary place, or the first place at all.
+    #[must_use]
+    pub fn span(&self) -> Option<Span> {
+        self.labels.iter().find(|l| l.primary).or_else(|| self.labels.first()).map(|l| l.span)
+    }
+}
+
+/// The findings of a run, in the order in which they were made.
+///
+/// Tests switch single codes off with [`Findings::without`] to show that each has a fixture which sees it.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    list: Vec<Diagnostic>,
+    off: BTreeSet<Code>,
+}
+
+impl Findings {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Findings that drop what has one of these codes.
+    #[must_use]
+    pub fn without(codes: impl IntoIterator<Item = Code>) -> Self {
+        Self { list: Vec::new(), off: codes.into_iter().collect() }
+    }
+
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if !self.off.contains(&diagnostic.code) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
+        self.list.iter()
+    }
+
+    /// Sorted by place, then code; exact repeats are dropped.
+    #[must_use]
+    pub fn into_sorted(self) -> Vec<Diagnostic> {
+        let mut list = self.list;
+        list.sort_by_key(|d| (d.span().unwrap_or_default(), d.code));
+        list.dedup();
+        list
+    }
+}
+
+impl<'a> IntoIterator for &'a Findings {
+    type Item = &'a Diagnostic;
+    type IntoIter = std::slice::Iter<'a, Diagnostic>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}

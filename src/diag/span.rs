@@ -1,0 +1,134 @@
+//! Where a thing stands in the operator's own text.
+
+use std::sync::Arc;
+
+/// Names one text within [`Sources`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u16);
+
+/// A range of bytes in one text; `start` inclusive, `end` exclusive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    pub file: FileId,
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Span {
+    /// Offsets beyond `u32` cannot occur: the limit on a file's bytes comes before any span is made.
+    #[must_use]
+    pub fn new(file: FileId, start: usize, end: usize) -> Self {
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self { file, start: narrow(start), end: narrow(end.max(start)) }
+    }
+
+    #[must_use]
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The smallest span that holds both; both must stand in the same file, or `self` is returned.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        if self.file != other.file {
+            return self;
+        }
+        Self { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+}
+
+/// A value with the place where the operator wrote it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Spanned<T> {
+    pub value: T,
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    pub const fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+
+    pub fn as_ref(&self) -> Spanned<&T> {
+        Spanned { value: &self.value, span: self.span }
+    }
+}
+
+impl<T> std::ops::Deref for Spanned<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// One text: its name as the operator knows it, and its content.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    pub name: String,
+    pub text: Arc<str>,
+}
+
+/// 1-based line and column (in characters) of an offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// All texts of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    files: Vec<SourceFile>,
+}
+
+impl Sources {
+    /// Takes a text in; at most 65,536 of them are told apart.
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
+        let id = FileId(u16::try_from(self.files.len()).unwrap_or(u16::MAX));
+        self.files.push(SourceFile { name: name.into(), text: text.into() });
+        id
+    }
+
+    #[must_use]
+    pub fn get(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(usize::from(id.0))
+    }
+
+    #[must_use]
+    pub fn name(&self, id: FileId) -> &str {
+        self.get(id).map_or("", |f| f.name.as_str())
+    }
+
+    #[must_use]
+    pub fn text(&self, id: FileId) -> &str {
+        self.get(id).map_or("", |f| &f.text)
+    }
+
+    /// The text under a span; empty when the span fits no text.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        self.text(span.file).get(span.range()).unwrap_or("")
+    }
+
+    /// Line and column of a span's start.
+    #[must_use]
+    pub fn position(&self, span: Span) -> Position {
+        let text = self.text(span.file);
+        let mut at = (span.start as usize).min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = &text[..at];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        Position {
+            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+        }
+    }
+
+    /// `file:line`, as diffs and messages cite a place.
+    #[must_use]
+    pub fn cite(&self, span: Span) -> String {
+        format!("{}:{}", self.name(span.file), self.position(span).line)
+    }
+}

@@ -1,0 +1,66 @@
+//! Text to tree: the syntaxes of the spec, read into one [`Doc`] whose every key and value has its span.
+//!
+//! What a section may contain is known here only through the [`Schema`] and its annotations; nothing in this folder
+//! may name a section or a field of one.
+
+mod case;
+mod de;
+mod doc;
+mod json;
+mod kdl;
+mod limits;
+mod schema;
+mod validate;
+mod write;
+mod yaml;
+
+pub use de::from_value;
+pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
+pub use limits::Limits;
+pub use schema::{Schema, Shape};
+pub use validate::{Formats, Validator};
+pub use write::{to_kdl, to_yaml};
+
+use crate::diag::{FileId, Findings, Sources};
+
+/// The syntax of a spec file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    Kdl,
+    Yaml,
+    Json,
+}
+
+impl Syntax {
+    /// By the file name's extension.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        match name.rsplit_once('.')?.1 {
+            "kdl" => Some(Self::Kdl),
+            "yaml" | "yml" => Some(Self::Yaml),
+            "json" => Some(Self::Json),
+            _ => None,
+        }
+    }
+}
+
+/// Reads one text into a tree. `None` when there is no tree to go on with; the findings then say why.
+///
+/// Limits come before any parser: see [`Limits`]. The tree's shape is not checked here beyond what the syntax needs.
+pub fn parse(
+    sources: &Sources,
+    file: FileId,
+    syntax: Syntax,
+    schema: &Schema,
+    findings: &mut Findings,
+) -> Option<Doc> {
+    let text = sources.text(file);
+    if !Limits::default().admit(text, file, syntax, findings) {
+        return None;
+    }
+    match syntax {
+        Syntax::Kdl => kdl::parse(text, file, schema, findings),
+        Syntax::Yaml => yaml::parse(text, file, findings),
+        Syntax::Json => json::parse(text, file, findings),
+    }
+}

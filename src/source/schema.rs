@@ -1,0 +1,226 @@
+//! Reading the JSON Schema with its `x-purlin-*` annotations: all that lowering, validation and writing know about
+//! the spec's vocabulary comes through here.
+//!
+//! | annotation | on | meaning |
+//! |---|---|---|
+//! | `x-purlin-document` | the root | `{"version": "purlin", "node": "node"}`: the two top-level KDL nodes |
+//! | `x-purlin-arguments` | an object | its fields that KDL takes as arguments, in order |
+//! | `x-purlin-inline` | a property | in KDL its fields stand on the parent's node |
+//! | `x-purlin-node` | a map or list | the name of the repeated KDL node |
+//! | `x-purlin-block` | a map | in KDL the repeated nodes stand in a block named like the property |
+//! | `x-purlin-json` | a property | free-form JSON: one string in KDL |
+//! | `x-purlin-one-of` | an object | groups of fields of which exactly one must be there |
+//! | `x-purlin-planned` | a property | in the schema, but not compiled by this version |
+//! | `x-purlin-since` | a property | `{"containerd": "2.1"}`: the first version that can carry it |
+//! | `x-purlin-gone` | an object | keys that Kubernetes no longer has, each with the modern way |
+
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+
+/// A JSON Schema document (draft 2020-12, `$ref` only into its own `$defs`).
+#[derive(Clone, Debug)]
+pub struct Schema {
+    document: Json,
+}
+
+impl Schema {
+    #[must_use]
+    pub const fn new(document: Json) -> Self {
+        Self { document }
+    }
+
+    #[must_use]
+    pub const fn document(&self) -> &Json {
+        &self.document
+    }
+
+    #[must_use]
+    pub const fn root(&self) -> Shape<'_> {
+        Shape { schema: self, site: &self.document, target: &self.document }
+    }
+
+    fn resolve<'a>(&'a self, site: &'a Json) -> &'a Json {
+        let mut target = site;
+        // A chain of references is one or two long; the bound only stops a cycle of nothing but references.
+        for _ in 0..8 {
+            let Some(reference) = target.get("$ref").and_then(Json::as_str) else { break };
+            let Some(next) = reference.strip_prefix('#').and_then(|p| self.document.pointer(p)) else { break };
+            target = next;
+        }
+        target
+    }
+}
+
+/// The schema of one value: the place that mentions it, and the definition it refers to.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    schema: &'a Schema,
+    site: &'a Json,
+    target: &'a Json,
+}
+
+impl<'a> Shape<'a> {
+    fn of(self, site: &'a Json) -> Self {
+        Shape { schema: self.schema, site, target: self.schema.resolve(site) }
+    }
+
+    /// A keyword, looked up at the mention first, then at the definition.
+    #[must_use]
+    pub fn keyword(self, name: &str) -> Option<&'a Json> {
+        self.site.get(name).or_else(|| self.target.get(name))
+    }
+
+    fn text(self, name: &str) -> Option<&'a str> {
+        self.keyword(name).and_then(Json::as_str)
+    }
+
+    fn flag(self, name: &str) -> bool {
+        self.keyword(name).and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    /// The fields of an object, by name in the model's spelling, in alphabetical order.
+    pub fn properties(self) -> impl Iterator<Item = (&'a str, Shape<'a>)> {
+        self.target
+            .get("properties")
+            .and_then(Json::as_object)
+            .into_iter()
+            .flatten()
+            .map(move |(name, site)| (name.as_str(), self.of(site)))
+    }
+
+    #[must_use]
+    pub fn property(self, name: &str) -> Option<Self> {
+        self.target.get("properties")?.get(name).map(|site| self.of(site))
+    }
+
+    /// An object with fixed fields.
+    #[must_use]
+    pub fn is_struct(self) -> bool {
+        self.target.get("properties").is_some_and(Json::is_object)
+            || (self.has_type("object") && self.map_value().is_none() && !self.is_json())
+    }
+
+    /// The schema of the values of a named collection.
+    #[must_use]
+    pub fn map_value(self) -> Option<Self> {
+        self.target.get("additionalProperties").filter(|a| a.is_object()).map(|site| self.of(site))
+    }
+
+    /// The schema of a list's elements.
+    #[must_use]
+    pub fn item(self) -> Option<Self> {
+        self.target.get("items").map(|site| self.of(site))
+    }
+
+    #[must_use]
+    pub fn has_type(self, name: &str) -> bool {
+        match self.target.get("type") {
+            Some(Json::String(t)) => t == name,
+            Some(Json::Array(list)) => list.iter().any(|t| t == name),
+            _ => false,
+        }
+    }
+
+    /// Neither a struct nor a collection.
+    #[must_use]
+    pub fn is_scalar(self) -> bool {
+        !self.is_json() && !self.is_struct() && self.map_value().is_none() && self.item().is_none()
+    }
+
+    #[must_use]
+    pub fn required(self) -> Vec<&'a str> {
+        strings(self.target.get("required"))
+    }
+
+    #[must_use]
+    pub fn description(self) -> Option<&'a str> {
+        self.text("description")
+    }
+
+    #[must_use]
+    pub fn format(self) -> Option<&'a str> {
+        self.text("format")
+    }
+
+    /// The words that a string may be, if they are listed.
+    #[must_use]
+    pub fn words(self) -> Vec<&'a str> {
+        strings(self.target.get("enum"))
+    }
+
+    #[must_use]
+    pub fn arguments(self) -> Vec<&'a str> {
+        strings(self.keyword("x-purlin-arguments"))
+    }
+
+    #[must_use]
+    pub fn node_name(self) -> Option<&'a str> {
+        self.text("x-purlin-node")
+    }
+
+    #[must_use]
+    pub fn is_block(self) -> bool {
+        self.flag("x-purlin-block")
+    }
+
+    #[must_use]
+    pub fn is_inline(self) -> bool {
+        self.flag("x-purlin-inline")
+    }
+
+    #[must_use]
+    pub fn is_json(self) -> bool {
+        self.flag("x-purlin-json")
+    }
+
+    /// What the operator is told about a part that this version does not compile.
+    #[must_use]
+    pub fn planned(self) -> Option<&'a str> {
+        self.site.get("x-purlin-planned").and_then(Json::as_str)
+    }
+
+    /// The first version of each program that can carry the field.
+    #[must_use]
+    pub fn since(self) -> BTreeMap<&'a str, &'a str> {
+        pairs(self.site.get("x-purlin-since"))
+    }
+
+    #[must_use]
+    pub fn gone(self) -> BTreeMap<&'a str, &'a str> {
+        pairs(self.keyword("x-purlin-gone"))
+    }
+
+    /// Groups of fields of which exactly one must be given.
+    #[must_use]
+    pub fn one_of(self) -> Vec<Vec<&'a str>> {
+        self.keyword("x-purlin-one-of")
+            .and_then(Json::as_array)
+            .map(|groups| groups.iter().map(|g| strings(Some(g))).collect())
+            .unwrap_or_default()
+    }
+
+    /// The names of the two top-level KDL nodes: the version's and the document's.
+    #[must_use]
+    pub fn document(self) -> Option<(&'a str, &'a str)> {
+        let names = self.keyword("x-purlin-document")?;
+        Some((names.get("version")?.as_str()?, names.get("node")?.as_str()?))
+    }
+
+    /// The shape under a path of the model: fields, map keys, list positions.
+    #[must_use]
+    pub fn at(self, path: &[impl AsRef<str>]) -> Option<Self> {
+        path.iter().try_fold(self, |shape, step| {
+            shape.property(step.as_ref()).or_else(|| shape.map_value()).or_else(|| shape.item())
+        })
+    }
+}
+
+fn strings(list: Option<&Json>) -> Vec<&str> {
+    list.and_then(Json::as_array).map(|l| l.iter().filter_map(Json::as_str).collect()).unwrap_or_default()
+}
+
+fn pairs(map: Option<&Json>) -> BTreeMap<&str, &str> {
+    map.and_then(Json::as_object)
+        .map(|m| m.iter().filter_map(|(k, v)| Some((k.as_str(), v.as_str()?))).collect())
+        .unwrap_or_default()
+}

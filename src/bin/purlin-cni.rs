@@ -1,0 +1,2 @@
+//! The `purlin-cni` binary.
+fn main() {}

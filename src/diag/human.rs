@@ -1,0 +1,1 @@
+//! Findings as a person reads them, in the look of rustc.

@@ -1,0 +1,2 @@
+//! The `purlin` command.
+fn main() {}

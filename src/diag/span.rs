@@ -49,6 +49,11 @@ impl<T> Spanned<T> {
         Self { value, span }
     }
 
+    /// The same place with another value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Spanned<U> {
+        Spanned { value: f(self.value), span: self.span }
+    }
+
     pub fn as_ref(&self) -> Spanned<&T> {
         Spanned { value: &self.value, span: self.span }
     }

@@ -225,6 +225,9 @@ pub struct LedgerEntry {
     pub sha256: String,
     /// Permission bits in octal.
     pub mode: String,
+    /// The unit that was restarted for it, and must be again when it goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<String>,
 }
 
 /// Facts that cannot be used.

@@ -14,11 +14,12 @@ mod validate;
 mod write;
 mod yaml;
 
-pub use de::from_value;
+pub use case::kebab;
+pub use de::{Error as ShapeError, from_value};
 pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
 pub use limits::Limits;
 pub use schema::{Schema, Shape};
-pub use validate::{Formats, Validator};
+pub use validate::{FormatCheck, Formats, Validator, since_fields};
 pub use write::{to_kdl, to_yaml};
 
 use crate::diag::{FileId, Findings, Sources};

@@ -92,7 +92,7 @@ scalars! {
     /// A registry as image names begin with it, or `_default`.
     RegistryHost(String) = "purlin-registry", like "docker.io", by registry_host;
     /// A duration in whole units: `500ms`, `30s`, `5m`, `1h`.
-    Duration(std::time::Duration) = "purlin-duration", like "30s", by duration;
+    Duration(Period) = "purlin-duration", like "30s", by duration;
     /// An amount with a unit, as Kubernetes writes it: `200GiB`, `1Gi`, `500M`.
     Quantity(u64) = "purlin-quantity", like "200GiB", by quantity;
     /// An image reference with a tag or digest.
@@ -338,7 +338,25 @@ fn registry_host(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-fn duration(text: &str) -> Result<std::time::Duration, String> {
+/// A duration as a field holds it: printed the way an operator writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Period(std::time::Duration);
+
+impl std::ops::Deref for Period {
+    type Target = std::time::Duration;
+    fn deref(&self) -> &std::time::Duration {
+        &self.0
+    }
+}
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let millis = self.0.as_millis();
+        if millis % 1000 == 0 { write!(f, "{}s", millis / 1000) } else { write!(f, "{millis}ms") }
+    }
+}
+
+fn duration(text: &str) -> Result<Period, String> {
     let wrong = || format!("`{text}` is not a duration; write it like `500ms`, `30s`, `5m` or `1h`");
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let amount: u64 = text[..end].parse().map_err(|_| wrong())?;
@@ -349,7 +367,7 @@ fn duration(text: &str) -> Result<std::time::Duration, String> {
         "h" => 3_600_000,
         _ => return Err(wrong()),
     };
-    amount.checked_mul(millis).map(std::time::Duration::from_millis).ok_or_else(wrong)
+    amount.checked_mul(millis).map(|m| Period(std::time::Duration::from_millis(m))).ok_or_else(wrong)
 }
 
 fn quantity(text: &str) -> Result<u64, String> {

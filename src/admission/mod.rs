@@ -1,0 +1,4 @@
+//! Decisions on objects before the API server stores them. The section has its place in the language; nothing is compiled from it yet, and using it is an error that
+//! says so.
+
+pub mod spec;

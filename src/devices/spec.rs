@@ -1,0 +1,88 @@
+//! The `devices` section as the operator writes it.
+
+use crate::diag::Spanned;
+use crate::spec::{DeviceKind, DevicePath, Named, Quantity};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Devices that pods can ask for, by kind: the kind is the resource's name and the CDI kind.
+pub type Devices = Named<DeviceKind, Device>;
+
+/// What a container may do with a device node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Permissions {
+    /// Read.
+    R,
+    /// Read and write.
+    Rw,
+    /// Read, write and make the node.
+    Rwm,
+}
+
+/// A kind of device.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("x-purlin-one-of" = [["paths", "nvidia", "usb", "pci"]]))]
+pub struct Device {
+    /// Device nodes; a pattern stands for every node that it matches, each a device of its own.
+    #[serde(default)]
+    #[schemars(extend("x-purlin-node" = "path"))]
+    pub paths: Vec<Spanned<DevicePath>>,
+    /// The node's NVIDIA GPUs.
+    pub nvidia: Option<Spanned<Nvidia>>,
+    /// USB devices.
+    #[schemars(extend("x-purlin-planned" = "USB devices come with a later version of purlin"))]
+    pub usb: Option<Usb>,
+    /// PCI devices.
+    #[schemars(extend("x-purlin-planned" = "PCI devices come with a later version of purlin"))]
+    pub pci: Option<Pci>,
+    /// What a container may do with the nodes. Default: `rw`.
+    pub permissions: Option<Permissions>,
+    /// Environment variables of containers with such a device.
+    #[serde(default)]
+    #[schemars(extend("x-purlin-node" = "env"))]
+    pub env: Named<String, String>,
+    /// Several pods may hold one device.
+    #[schemars(extend("x-purlin-planned" = "shared devices come with a later version of purlin"))]
+    pub share: Option<Share>,
+}
+
+/// NVIDIA GPUs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Nvidia {}
+
+/// USB devices by what they say of themselves.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Usb {
+    /// Vendor id, four hexadecimal digits.
+    pub vendor: Option<String>,
+    /// Product id, four hexadecimal digits.
+    pub product: Option<String>,
+    /// Serial number.
+    pub serial: Option<String>,
+}
+
+/// PCI devices by what they say of themselves.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Pci {
+    /// Vendor id, four hexadecimal digits.
+    pub vendor: Option<String>,
+    /// Device id, four hexadecimal digits.
+    pub device: Option<String>,
+    /// Class, two to six hexadecimal digits.
+    pub class: Option<String>,
+    /// Address, like `0000:01:00.0`.
+    pub address: Option<String>,
+}
+
+/// How a device is shared.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Share {
+    /// The unit in which the device's memory is handed out.
+    pub memory: Option<Quantity>,
+}

@@ -1,0 +1,117 @@
+//! Node × Facts → Plan: the frame in which sections say what follows from them.
+
+use crate::diag::{Code, Diagnostic, Findings, Span};
+use crate::facts::Facts;
+use crate::facts::platform::Platform;
+use crate::node::Node;
+use crate::plan::{Action, Artifact, Endpoint, Origin, Place, Plan, Unproven};
+use crate::sections;
+use crate::spec::Symbols;
+use std::collections::BTreeMap;
+
+/// A plan in the making.
+pub struct Emission<'a> {
+    node: &'a Node,
+    facts: Option<&'a Facts>,
+    findings: &'a mut Findings,
+    plan: Plan,
+}
+
+impl<'a> Emission<'a> {
+    #[must_use]
+    pub const fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    #[must_use]
+    pub const fn facts(&self) -> Option<&'a Facts> {
+        self.facts
+    }
+
+    #[must_use]
+    pub const fn platform(&self) -> &'static Platform {
+        self.node.platform()
+    }
+
+    #[must_use]
+    pub const fn symbols(&self) -> &'a Symbols {
+        self.node.symbols()
+    }
+
+    pub fn find(&mut self, diagnostic: Diagnostic) {
+        self.findings.push(diagnostic);
+    }
+
+    pub fn artifact(&mut self, artifact: Artifact) {
+        self.plan.artifacts.push(artifact);
+    }
+
+    pub fn action(&mut self, action: Action) {
+        self.plan.actions.push(action);
+    }
+
+    pub fn endpoint(&mut self, endpoint: Endpoint) {
+        self.plan.endpoints.push(endpoint);
+    }
+
+    /// Notes something that facts would decide.
+    pub fn unproven(&mut self, path: &str, span: Span, what: impl Into<String>) {
+        self.plan.unproven.push(Unproven { what: what.into(), origin: Origin { path: path.to_owned(), span } });
+    }
+
+    /// Whether an executable is known to be absent, known to be there, or not known.
+    #[must_use]
+    pub fn executable(&self, path: &str) -> Option<bool> {
+        let facts = self.facts?;
+        if facts.binaries.contains(path) {
+            return Some(true);
+        }
+        let directory = path.rsplit_once('/').map_or("", |(d, _)| d);
+        facts.searched.contains(directory).then_some(false)
+    }
+
+    /// Foreign files of a directory: there by the facts, not in the ledger, and not given into our hands by `adopt`.
+    pub fn foreign(&self, directory: &str) -> Vec<(&'a str, &'a crate::facts::File)> {
+        let Some(facts) = self.facts else { return Vec::new() };
+        let ledger = facts.ledger.as_ref();
+        facts
+            .files
+            .iter()
+            .filter(|(path, _)| path.rsplit_once('/').is_some_and(|(d, _)| d == directory))
+            .filter(|(path, _)| !ledger.is_some_and(|l| l.entries.contains_key(*path)))
+            .filter(|(path, _)| !self.node.adoptions().contains_key(*path))
+            .map(|(path, file)| (path.as_str(), file))
+            .collect()
+    }
+}
+
+/// Makes the plan of a checked spec for a host, or for any host when there are no facts.
+#[must_use]
+pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan {
+    let plan = Plan { adoptions: node.adoptions().clone(), objects: node.platform().objects(), ..Plan::default() };
+    let mut emission = Emission { node, facts, findings, plan };
+    sections::emit(node.parts(), &mut emission);
+    let mut plan = emission.plan;
+    plan.artifacts.sort_by(|a, b| a.place.cmp(&b.place));
+    one_owner(&mut plan, findings);
+    plan
+}
+
+/// Two artifacts in one place would overwrite each other for ever.
+fn one_owner(plan: &mut Plan, findings: &mut Findings) {
+    let mut owners: BTreeMap<Place, Origin> = BTreeMap::new();
+    plan.artifacts.retain(|artifact| {
+        let Some(first) = owners.get(&artifact.place) else {
+            owners.insert(artifact.place.clone(), artifact.origin.clone());
+            return true;
+        };
+        findings.push(
+            Diagnostic::new(Code::PUR0205, format!("`{}` and `{}` both make {}", first.path, artifact.origin.path, artifact.place))
+                .at(artifact.origin.span, "this makes it again")
+                .see(first.span, "this makes it first")
+                .note("a place has one owner, or each would undo the other's work")
+                .help("give one of them another name, or leave one out"),
+        );
+        false
+    });
+}

@@ -1,0 +1,163 @@
+//! What can be said about networks without a host.
+
+use super::spec::{Networks, Range};
+use super::{Network, Part};
+use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
+use crate::node::CheckContext;
+use crate::spec::{Address, Subnet, Symbols};
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// Tells the other sections which links the networks use.
+pub fn declare(raw: &Networks, symbols: &mut Symbols, findings: &mut Findings) {
+    for (name, member) in raw {
+        if let Some(bridge) = &member.value.bridge {
+            let owner = format!("network `{name}`");
+            symbols.claim(Code::PUR0207, "link", bridge.name.get(), &owner, bridge.name.span, findings);
+        }
+    }
+}
+
+/// Checks the section.
+#[must_use]
+pub fn check(raw: &Networks, _context: &CheckContext<'_>, findings: &mut Findings) -> Part {
+    let mut networks = Vec::new();
+    for (name, member) in raw {
+        let default = member.value.default.is_some_and(|d| d.value);
+        let network = Network { name: name.to_string(), span: member.name_span, default, raw: member.value.clone() };
+        addresses(&network, findings);
+        networks.push(network);
+    }
+    one_default(&networks, findings);
+    overlaps(&networks, findings);
+    Part { networks }
+}
+
+fn one_default(networks: &[Network], findings: &mut Findings) {
+    let defaults: Vec<_> = networks.iter().filter(|n| n.default).collect();
+    let place = |n: &Network| n.raw.default.map_or(n.span, |d| d.span);
+    if let [first, more @ ..] = defaults.as_slice() {
+        for network in more {
+            findings.push(
+                Diagnostic::new(Code::PUR0202, "more than one network is the default")
+                    .at(place(network), format!("`{}` is a default too", network.name))
+                    .see(place(first), format!("`{}` is the default", first.name))
+                    .note("the runtime attaches every pod to the network whose file sorts first, and only to that")
+                    .help("leave `default` on one network only"),
+            );
+        }
+    } else if let Some(first) = networks.first() {
+        findings.push(
+            Diagnostic::new(Code::PUR0203, "no network is the default")
+                .at(first.span, "pods are attached to it only when they ask for it")
+                .note("without a file of someone else's that sorts first, the runtime would take this one for every pod")
+                .help("write `default=#true` (YAML: `default: true`) on the network that every pod is attached to"),
+        );
+    }
+}
+
+fn addresses(network: &Network, findings: &mut Findings) {
+    let Some(ipam) = &network.raw.ipam else {
+        if network.default {
+            findings.push(
+                Diagnostic::new(Code::PUR0105, format!("the default network `{}` gives pods no address", network.name))
+                    .at(network.span, "it has no `ipam`")
+                    .note("the kubelet takes a pod without an address for failed")
+                    .help("add `ipam { range \"10.22.0.0/24\" }`"),
+            );
+        }
+        return;
+    };
+    for range in &ipam.ranges {
+        let Some(subnet) = &range.subnet else { continue };
+        let net = *subnet.get();
+        let spare = net.max_prefix_len() - net.prefix_len();
+        if spare < 2 {
+            findings.push(
+                Diagnostic::new(Code::PUR0209, format!("`{net}` has no room for a gateway and a pod"))
+                    .at(subnet.span, "too small")
+                    .help(format!("use a prefix of at most {} bits", net.max_prefix_len() - 2)),
+            );
+            continue;
+        }
+        within(subnet, range, findings);
+    }
+    for route in &ipam.routes {
+        if let Some(via) = &route.via
+            && via.get().is_ipv4() != route.to.get().addr().is_ipv4()
+        {
+            findings.push(
+                Diagnostic::new(Code::PUR0209, format!("the route to `{}` goes by an address of the other family", route.to.value))
+                    .at(via.span, "not of the route's family")
+                    .see(route.to.span, "the route")
+                    .help("name a next hop of the same family"),
+            );
+        }
+    }
+}
+
+fn within(subnet: &Spanned<Subnet>, range: &Range, findings: &mut Findings) {
+    let net = *subnet.get();
+    let mut inside = |what: &str, address: &Option<Spanned<Address>>| -> Option<(IpAddr, Span)> {
+        let address = address.as_ref()?;
+        let ip = *address.get();
+        let wrong = if !net.contains(&ip) {
+            "it lies outside"
+        } else if ip == net.network() {
+            "it is the network's own address"
+        } else if net.addr().is_ipv4() && ip == net.broadcast() {
+            "it is the broadcast address"
+        } else {
+            return Some((ip, address.span));
+        };
+        let example = net.hosts().next().map(|h| format!("choose one within, like `{h}`"));
+        let mut finding = Diagnostic::new(Code::PUR0209, format!("the {what} `{ip}` is no address for `{net}`"))
+            .at(address.span, wrong)
+            .see(subnet.span, "the range's network");
+        if let Some(example) = example {
+            finding = finding.help(example);
+        }
+        findings.push(finding);
+        None
+    };
+    inside("gateway", &range.gateway);
+    let (start, end) = (inside("start", &range.start), inside("end", &range.end));
+    if let (Some((start, start_span)), Some((end, end_span))) = (start, end)
+        && start > end
+    {
+        findings.push(
+            Diagnostic::new(Code::PUR0209, format!("the range from `{start}` to `{end}` runs backwards"))
+                .at(end_span, "before the start")
+                .see(start_span, "the start")
+                .help("swap them"),
+        );
+    }
+}
+
+fn overlaps(networks: &[Network], findings: &mut Findings) {
+    let mut seen: Vec<(IpNet, Span, &str)> = Vec::new();
+    for network in networks {
+        for range in network.raw.ipam.iter().flat_map(|i| &i.ranges) {
+            let Some(subnet) = &range.subnet else { continue };
+            let net = *subnet.get();
+            for (other, span, owner) in &seen {
+                if overlap(net, *other) {
+                    findings.push(
+                        Diagnostic::new(Code::PUR0208, format!("`{net}` of network `{}` overlaps with `{other}` of network `{owner}`", network.name))
+                            .at(subnet.span, "these addresses are given out twice")
+                            .see(*span, "the other range")
+                            .note("two pods could get one address, and the host would route to one of them only")
+                            .help("give each range a network of its own"),
+                    );
+                }
+            }
+            seen.push((net, subnet.span, &network.name));
+        }
+    }
+}
+
+/// Whether two networks share an address.
+#[must_use]
+pub fn overlap(a: IpNet, b: IpNet) -> bool {
+    a.contains(&b) || b.contains(&a)
+}

@@ -1,0 +1,141 @@
+//! The checked spec. Only [`check`] can build a [`Node`], so whoever has one has a spec without errors.
+
+use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
+use crate::facts::platform::Platform;
+use crate::sections::{self, Parts};
+use crate::source::{Doc, Shape, Value, since_fields};
+use crate::spec::{Adoption, NodeSpec, Symbols, Versions};
+use std::collections::BTreeMap;
+
+/// A spec that has passed every check that needs no host.
+#[derive(Clone, Debug)]
+pub struct Node {
+    name: String,
+    platform: &'static Platform,
+    labels: BTreeMap<String, String>,
+    adoptions: BTreeMap<String, (Adoption, Span)>,
+    symbols: Symbols,
+    parts: Parts,
+}
+
+impl Node {
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[must_use]
+    pub const fn platform(&self) -> &'static Platform {
+        self.platform
+    }
+
+    /// Labels for objects made for the node.
+    #[must_use]
+    pub const fn labels(&self) -> &BTreeMap<String, String> {
+        &self.labels
+    }
+
+    pub(crate) const fn adoptions(&self) -> &BTreeMap<String, (Adoption, Span)> {
+        &self.adoptions
+    }
+
+    pub(crate) const fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    pub(crate) const fn parts(&self) -> &Parts {
+        &self.parts
+    }
+}
+
+/// What a section's check may look at besides its own part of the spec.
+pub struct CheckContext<'a> {
+    pub symbols: &'a Symbols,
+    pub platform: &'static Platform,
+    doc: &'a Doc,
+    shape: Shape<'a>,
+}
+
+impl CheckContext<'_> {
+    /// Reports every field below a path that some version in a program's range cannot carry. The first version that can
+    /// is written on the field's type (`x-purlin-since`).
+    pub fn fit(&self, path: &[&str], program: &str, range: &Spanned<Versions>, findings: &mut Findings) {
+        let full: Vec<&str> = std::iter::once("spec").chain(path.iter().copied()).collect();
+        let (Some(value), Some(shape)) = (self.doc.root.at(&full), self.shape.at(&full)) else { return };
+        for (entry, since) in since_fields(value, shape, program) {
+            let Some(first) = crate::spec::Minor::parse(since) else { continue };
+            if range.low < first {
+                findings.push(
+                    Diagnostic::new(
+                        Code::PUR0210,
+                        format!("{program} {} cannot carry `{}`", range.low, crate::source::kebab(&entry.key)),
+                    )
+                    .at(entry.key_span, format!("{program} knows it from {first} on"))
+                    .see(range.span, format!("the range begins with {}", range.low))
+                    .note("an older daemon skips a key that it does not know, with a warning at most")
+                    .help(if range.high < first {
+                        format!("leave it out, or move the range to `{first}`")
+                    } else {
+                        format!("leave it out, or begin the range at {first}: `{first}-{}`", range.high)
+                    }),
+                );
+            }
+        }
+    }
+
+    /// The value as written, for a place inside it.
+    #[must_use]
+    pub fn value(&self, path: &[&str]) -> Option<&Value> {
+        self.doc.root.get("spec")?.at(path)
+    }
+}
+
+/// Checks a typed spec: names resolve, ranges fit, the targets can express it.
+#[must_use]
+pub fn check(spec: &NodeSpec, doc: &Doc, shape: Shape<'_>, findings: &mut Findings) -> Option<Node> {
+    let before = findings.errors();
+    let platform = spec.spec.target.as_ref().and_then(|t| t.platform).unwrap_or_default().platform();
+    let mut symbols = Symbols::default();
+    sections::declare(&spec.spec, &mut symbols, findings);
+    let context = CheckContext { symbols: &symbols, platform, doc, shape };
+    kubelet_range(spec, findings);
+    let parts = sections::check(&spec.spec, &context, findings);
+    let node = Node {
+        name: spec.metadata.name.value.to_string(),
+        platform,
+        labels: spec.metadata.labels.iter().map(|(k, v)| (k.to_string(), v.value.to_string())).collect(),
+        adoptions: spec
+            .spec
+            .adopt
+            .iter()
+            .map(|(path, member)| (path.to_string(), (member.value, member.name_span)))
+            .collect(),
+        symbols,
+        parts,
+    };
+    (findings.errors() == before).then_some(node)
+}
+
+/// The kubelets that the output can be made for: DRA and CDI as Purlin uses them begin with the first, and later ones
+/// are not released.
+const KUBELETS: Versions = Versions { low: crate::spec::Minor(1, 31), high: crate::spec::Minor(1, 37) };
+
+fn kubelet_range(spec: &NodeSpec, findings: &mut Findings) {
+    if let Some(range) = spec.spec.target.as_ref().and_then(|t| t.kubelet.as_ref()) {
+        known_range("kubelet", range.as_ref().map(|r| *r.get()), KUBELETS, findings);
+    }
+}
+
+/// Refuses a range that reaches beyond the versions that Purlin knows.
+pub fn known_range(program: &str, range: Spanned<Versions>, known: Versions, findings: &mut Findings) -> bool {
+    if known.low <= range.low && range.high <= known.high {
+        return true;
+    }
+    findings.push(
+        Diagnostic::new(Code::PUR0211, format!("this purlin cannot work for {program} {}", range.value))
+            .at(range.span, format!("it knows {program} {known}"))
+            .note("what a version's files may hold is known only for versions that were tried")
+            .help(format!("write a range within `{known}`")),
+    );
+    false
+}

@@ -1,0 +1,311 @@
+//! Plan × Facts → what would change: three-way between what is desired, what the ledger says was applied, and what is
+//! there.
+
+use super::{Action, Artifact, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven};
+use crate::diag::{Code, Diagnostic, Findings};
+use crate::facts::{Facts, File, FileKind, LedgerEntry, sha256};
+use crate::spec::Adoption;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What happens to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Operation {
+    Create,
+    Update,
+    Delete,
+}
+
+/// One side of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Content {
+    Text(String),
+    /// Bytes that facts do not hold: a secret, or no text, or too long.
+    Opaque,
+    /// A symbolic link's target.
+    Link(String),
+}
+
+/// A change of one file or object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    pub operation: Operation,
+    pub place: Place,
+    pub impact: Impact,
+    /// The part of the spec behind it; absent where the spec no longer mentions the place.
+    pub origin: Option<Origin>,
+    pub before: Option<Content>,
+    pub after: Option<Content>,
+    /// Permission bits before, in octal, where they or the owner change.
+    pub mode_before: Option<String>,
+    pub mode_after: Option<String>,
+    /// What a reader should know: drift, adoption.
+    pub notes: Vec<String>,
+    /// Apply refuses it; a finding says why.
+    pub blocked: bool,
+    #[serde(skip)]
+    turn: Option<Turn>,
+}
+
+/// One thing that apply does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Step {
+    Change(Box<Change>),
+    #[serde(rename_all = "camelCase")]
+    RestartUnit {
+        unit: String,
+        because: Vec<Place>,
+    },
+}
+
+/// All that would change, in the order in which apply does it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    pub steps: Vec<Step>,
+    /// Only files are compared, and only they would be touched.
+    pub simulated: bool,
+    pub endpoints: Vec<Endpoint>,
+    pub unproven: Vec<Unproven>,
+}
+
+impl Diff {
+    pub fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.steps.iter().filter_map(|s| match s {
+            Step::Change(change) => Some(change.as_ref()),
+            Step::RestartUnit { .. } => None,
+        })
+    }
+
+    /// Whether nothing would change.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes().next().is_none()
+    }
+
+    /// The strongest impact of all changes.
+    #[must_use]
+    pub fn impact(&self) -> Impact {
+        self.changes().map(|c| c.impact.clone()).max().unwrap_or(Impact::None)
+    }
+}
+
+/// Compares a plan with what the facts say is there.
+#[must_use]
+pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
+    let mut unproven = plan.unproven.clone();
+    let mut changes = Vec::new();
+    let ours: BTreeSet<String> = plan.artifacts.iter().map(|a| a.place.path(plan.objects)).collect();
+    for artifact in &plan.artifacts {
+        let path = artifact.place.path(plan.objects);
+        let hidden = match artifact.place {
+            Place::Object { .. } if !facts.simulated => Some(format!("whether the API server has {}", artifact.place)),
+            _ if !facts.knows_place(&path) => Some(format!("what stands at {path}")),
+            _ => None,
+        };
+        match hidden {
+            Some(what) => unproven.push(Unproven { what, origin: artifact.origin.clone() }),
+            None => changes.extend(desired(plan, artifact, &path, facts, findings)),
+        }
+    }
+    changes.extend(no_longer_desired(plan, &ours, facts));
+    changes.extend(adopted(plan, &ours, facts, findings));
+    changes.sort_by(|a, b| (turn(a), &a.place).cmp(&(turn(b), &b.place)));
+    let mut steps: Vec<Step> = changes.into_iter().map(|c| Step::Change(Box::new(c))).collect();
+    restarts(plan, &mut steps);
+    Diff { steps, simulated: facts.simulated, endpoints: plan.endpoints.clone(), unproven }
+}
+
+/// Objects that lead to something go before it goes and come after it came; of files, what is referred to comes first.
+const fn turn(change: &Change) -> u8 {
+    match (change.operation, change.turn, &change.place) {
+        (Operation::Delete, _, Place::Object { .. }) => 0,
+        (Operation::Delete, ..) => 3,
+        (_, Some(Turn::Object), _) => 5,
+        (_, Some(Turn::Configuration), _) => 2,
+        _ => 1,
+    }
+}
+
+/// Restarts come after all files and before the objects that need the restarted daemon.
+fn restarts(plan: &Plan, steps: &mut Vec<Step>) {
+    let changed: BTreeSet<Place> = steps
+        .iter()
+        .filter_map(|s| match s {
+            Step::Change(c) => Some(c.place.clone()),
+            Step::RestartUnit { .. } => None,
+        })
+        .collect();
+    let mut restarts: Vec<(String, Vec<Place>)> = Vec::new();
+    let mut add = |unit: &str, place: &Place| match restarts.iter_mut().find(|(u, _)| u == unit) {
+        Some((_, because)) if !because.contains(place) => because.push(place.clone()),
+        Some(_) => {}
+        None => restarts.push((unit.to_owned(), vec![place.clone()])),
+    };
+    for Action::RestartUnit { unit, when_changed } in &plan.actions {
+        when_changed.iter().filter(|p| changed.contains(p)).for_each(|p| add(unit, p));
+    }
+    // A file that goes has no action left in the plan: what it was for is known from its place.
+    for step in &*steps {
+        if let Step::Change(change) = step
+            && let Impact::Restart(unit) = &change.impact
+        {
+            add(unit, &change.place);
+        }
+    }
+    let at = steps
+        .iter()
+        .position(|s| matches!(s, Step::Change(c) if turn(c) == 5))
+        .unwrap_or(steps.len());
+    let restarts = restarts.into_iter().map(|(unit, because)| Step::RestartUnit { unit, because });
+    steps.splice(at..at, restarts);
+}
+
+fn content(file: &File) -> Content {
+    match (&file.kind, &file.text, &file.target) {
+        (FileKind::Regular, Some(text), _) => Content::Text(text.clone()),
+        (FileKind::Symlink, _, Some(target)) => Content::Link(target.clone()),
+        _ => Content::Opaque,
+    }
+}
+
+fn octal(mode: u32) -> String {
+    format!("{mode:04o}")
+}
+
+/// Whether a file is as an entry of the ledger left it.
+fn untouched(file: &File, entry: &LedgerEntry) -> bool {
+    file.kind == FileKind::Regular && file.sha256.as_ref() == Some(&entry.sha256) && file.mode == entry.mode
+}
+
+fn desired(plan: &Plan, artifact: &Artifact, path: &str, facts: &Facts, findings: &mut Findings) -> Option<Change> {
+    let entry = facts.ledger.as_ref().and_then(|l| l.entries.get(path));
+    let mode = octal(artifact.mode);
+    let mut change = Change {
+        operation: Operation::Create,
+        place: artifact.place.clone(),
+        impact: artifact.impact.clone(),
+        origin: Some(artifact.origin.clone()),
+        before: None,
+        after: Some(Content::Text(String::from_utf8_lossy(&artifact.bytes).into_owned())),
+        mode_before: None,
+        mode_after: Some(mode.clone()),
+        notes: Vec::new(),
+        blocked: false,
+        turn: Some(artifact.turn),
+    };
+    let Some(file) = facts.files.get(path) else {
+        if entry.is_some() {
+            change.notes.push("drift: purlin made it, and someone removed it".to_owned());
+        }
+        return Some(change);
+    };
+    let same_bytes = file.kind == FileKind::Regular && file.sha256.as_deref() == Some(&sha256(&artifact.bytes));
+    let roots = file.owner.is_none_or(|o| o.uid == 0 && o.gid == 0);
+    if same_bytes && file.mode == mode && roots {
+        return None;
+    }
+    change.operation = Operation::Update;
+    change.before = Some(content(file));
+    change.mode_before = Some(file.mode.clone());
+    if !roots && let Some(owner) = file.owner {
+        change.notes.push(format!("owner: {}:{} becomes 0:0", owner.uid, owner.gid));
+    }
+    match entry {
+        Some(entry) if untouched(file, entry) => {}
+        Some(_) => change.notes.push("drift: purlin made it, and someone changed it since".to_owned()),
+        None if same_bytes => {}
+        None if plan.adoptions.contains_key(path) && file.kind != FileKind::Directory => {
+            change.notes.push("adopted: someone else made it; purlin takes it over".to_owned());
+        }
+        None => {
+            change.blocked = true;
+            change.notes.push("blocked: someone else made it".to_owned());
+            findings.push(
+                Diagnostic::new(Code::PUR0301, format!("`{path}` is there, and purlin did not make it"))
+                    .at(artifact.origin.span, "this would overwrite it")
+                    .note("someone's work would be lost")
+                    .help(format!("move it away, or let purlin take it over: `adopt \"{path}\" \"replace\"`")),
+            );
+        }
+    }
+    Some(change)
+}
+
+fn removal(path: &str, file: &File, impact: Impact, plan: &Plan) -> Change {
+    Change {
+        operation: Operation::Delete,
+        place: place_of(path, plan.objects),
+        impact,
+        origin: None,
+        before: Some(content(file)),
+        after: None,
+        mode_before: Some(file.mode.clone()),
+        mode_after: None,
+        notes: Vec::new(),
+        blocked: file.kind == FileKind::Directory,
+        turn: None,
+    }
+}
+
+/// The place behind a path, the inverse of [`Place::path`].
+fn place_of(path: &str, objects: &str) -> Place {
+    let object = path.strip_prefix(objects).and_then(|rest| {
+        let mut parts = rest.strip_prefix('/')?.strip_suffix(".yaml")?.splitn(3, '_');
+        let (group, kind, name) = (parts.next()?, parts.next()?, parts.next()?);
+        // The kinds that Purlin makes, spelt as the API server spells them.
+        let (kind, api_version) = match kind {
+            "runtimeclass" => ("RuntimeClass".to_owned(), format!("{group}/v1")),
+            other => (other.to_owned(), group.to_owned()),
+        };
+        Some(Place::Object { api_version, kind, name: name.to_owned() })
+    });
+    object.unwrap_or_else(|| Place::File(path.to_owned()))
+}
+
+/// What the ledger says is ours and the spec no longer asks for.
+fn no_longer_desired(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts) -> Vec<Change> {
+    let Some(ledger) = &facts.ledger else { return Vec::new() };
+    ledger
+        .entries
+        .iter()
+        .filter(|(path, _)| !ours.contains(*path))
+        .filter_map(|(path, entry)| {
+            let file = facts.files.get(path)?;
+            let mut change = removal(path, file, entry.restarts.clone().map_or(Impact::Hot, Impact::Restart), plan);
+            if !untouched(file, entry) {
+                change.notes.push("drift: purlin made it, and someone changed it since".to_owned());
+            }
+            Some(change)
+        })
+        .collect()
+}
+
+/// Foreign files that the spec lets Purlin remove.
+fn adopted(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts, findings: &mut Findings) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for (path, (adoption, span)) in &plan.adoptions {
+        let known = facts.ledger.as_ref().is_some_and(|l| l.entries.contains_key(path));
+        match adoption {
+            Adoption::Remove if !ours.contains(path) && !known => {
+                if let Some(file) = facts.files.get(path) {
+                    let mut change = removal(path, file, Impact::Hot, plan);
+                    change.notes.push("adopted: someone else made it; purlin removes it".to_owned());
+                    change.origin = Some(Origin { path: "adopt".to_owned(), span: *span });
+                    changes.push(change);
+                }
+            }
+            Adoption::Replace if !ours.contains(path) => findings.push(
+                Diagnostic::new(Code::PUR0311, format!("nothing of ours takes the place of `{path}`"))
+                    .at(*span, "adopted here")
+                    .help("leave the line out, or write \"remove\""),
+            ),
+            _ => {}
+        }
+    }
+    changes
+}

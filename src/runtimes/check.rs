@@ -1,0 +1,224 @@
+//! What can be said about runtimes, registries and hooks without a host.
+
+use super::spec::{ConfigMode, Containerd, Hook, Registry, Runtimes};
+use super::{Daemon, Part};
+use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
+use crate::node::{CheckContext, known_range};
+use crate::spec::{HookSymbol, Minor, Program, RuntimeSymbol, Symbols, Url, Versions};
+
+/// The containerd versions that Purlin knows: what 1.x reads is shaped otherwise.
+const CONTAINERDS: Versions = Versions { low: Minor(2, 0), high: Minor(2, 4) };
+
+/// Tells the other sections of runtimes and hooks.
+pub fn declare(raw: &Runtimes, symbols: &mut Symbols, findings: &mut Findings) {
+    for (name, member) in &raw.runtimes {
+        if let Some(containerd) = &member.value.containerd {
+            let versions = containerd.version.as_ref().map(|v| *v.get());
+            symbols.runtime(
+                &name.to_string(),
+                RuntimeSymbol {
+                    program: Program::Containerd,
+                    versions: versions.value,
+                    versions_span: versions.span,
+                },
+            );
+            let owner = format!("runtime `{name}`");
+            let socket = "/run/containerd/containerd.sock";
+            symbols.claim(Code::PUR0206, "socket", socket, &owner, member.name_span, findings);
+        }
+    }
+    for (name, member) in &raw.hooks {
+        let hook = &member.value;
+        symbols.hook(
+            &name.to_string(),
+            HookSymbol {
+                stage: hook.stage.oci(),
+                path: hook.path.to_string(),
+                args: hook.argv(),
+                env: hook.environment(),
+                timeout: hook.seconds(),
+                devices: hook.when.devices.iter().map(|d| d.value.clone()).collect(),
+                span: member.name_span,
+            },
+        );
+    }
+}
+
+/// Checks the section.
+#[must_use]
+pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings) -> Part {
+    let mut part = Part { daemons: Vec::new(), registries: Vec::new(), everywhere: Vec::new() };
+    for (name, member) in &raw.runtimes {
+        let Some(containerd) = &member.value.containerd else { continue };
+        let name = name.to_string();
+        let versions = containerd.version.as_ref().map(|v| *v.get());
+        if known_range("containerd", versions, CONTAINERDS, findings) {
+            context.fit(&["runtimes", "runtimes", &name, "containerd"], "containerd", &versions, findings);
+        }
+        defaults(&name, member.name_span, containerd, findings);
+        part.daemons.push(Daemon { name, span: member.name_span, versions, raw: containerd.clone() });
+    }
+    for (host, member) in &raw.registries {
+        let host = host.to_string();
+        registry(&host, member.name_span, &member.value, findings);
+        part.registries.push(super::Registry {
+            host,
+            span: member.name_span,
+            server: member.value.server.as_ref().map(|s| s.to_string()),
+            mirrors: member.value.mirrors.clone(),
+        });
+    }
+    for (name, member) in &raw.hooks {
+        hook(&name.to_string(), member.name_span, &member.value, context, findings);
+        if member.value.when.devices.is_empty() {
+            part.everywhere.push(super::Hook { name: name.to_string(), raw: member.value.clone() });
+        }
+    }
+    if part.daemons.is_empty() {
+        for (what, span) in raw
+            .registries
+            .iter()
+            .map(|(n, m)| (format!("registry `{n}`"), m.name_span))
+            .chain(raw.hooks.iter().map(|(n, m)| (format!("hook `{n}`"), m.name_span)))
+        {
+            findings.push(
+                Diagnostic::new(Code::PUR0214, format!("{what} has no runtime that would use it"))
+                    .at(span, "nothing reads this")
+                    .help("describe the runtime: `runtime \"main\" { containerd version=\"2.1\" config=\"own\" { … } }`"),
+            );
+        }
+    }
+    part
+}
+
+fn defaults(name: &str, span: Span, containerd: &Containerd, findings: &mut Findings) {
+    let defaults: Vec<_> = containerd
+        .handlers
+        .iter()
+        .filter_map(|(handler, m)| m.value.default.filter(|d| d.value).map(|d| (handler, d.span)))
+        .collect();
+    let own = containerd.config.value == ConfigMode::Own;
+    match defaults.as_slice() {
+        [] if own => {
+            let mut finding = Diagnostic::new(Code::PUR0202, format!("runtime `{name}` has no default handler"));
+            finding = if containerd.handlers.is_empty() {
+                finding.at(span, "it has no handlers").help("add one: `handler \"runc\" default=#true`")
+            } else {
+                let first = containerd.handlers.iter().next();
+                let finding = finding.at(span, "none of its handlers is the default");
+                match first {
+                    Some((handler, member)) => {
+                        finding.see(member.name_span, format!("`{handler}` could be")).help("write `default=#true` (YAML: `default: true`) on one handler")
+                    }
+                    None => finding,
+                }
+            };
+            findings.push(finding.note("a pod without a RuntimeClass runs through the default handler"));
+        }
+        [first, more @ ..] => {
+            for (handler, place) in more {
+                findings.push(
+                    Diagnostic::new(Code::PUR0202, format!("runtime `{name}` has more than one default handler"))
+                        .at(*place, format!("`{handler}` is a default too"))
+                        .see(first.1, format!("`{}` is the default", first.0))
+                        .help("leave `default` on one handler only"),
+                );
+            }
+        }
+        [] => {}
+    }
+}
+
+fn registry(host: &str, span: Span, raw: &Registry, findings: &mut Findings) {
+    if raw.mirrors.is_empty() && raw.server.is_none() {
+        findings.push(
+            Diagnostic::new(Code::PUR0214, format!("registry `{host}` has neither mirrors nor a server"))
+                .at(span, "this changes nothing")
+                .help("add a mirror: `mirror \"https://mirror.example\"`, or leave the registry out"),
+        );
+    }
+    let urls = raw.mirrors.iter().map(|m| &m.url).chain(&raw.server);
+    for url in urls {
+        no_secret(url, findings);
+    }
+    let mut seen: Vec<&Spanned<Url>> = Vec::new();
+    for mirror in &raw.mirrors {
+        if let Some(first) = seen.iter().find(|u| u.value == mirror.url.value) {
+            findings.push(
+                Diagnostic::new(Code::PUR0205, format!("registry `{host}` has the mirror `{}` twice", mirror.url.value))
+                    .at(mirror.url.span, "given again")
+                    .see(first.span, "given first")
+                    .help("leave one out"),
+            );
+        }
+        seen.push(&mirror.url);
+    }
+}
+
+fn no_secret(url: &Spanned<Url>, findings: &mut Findings) {
+    let text = url.get();
+    let authority = text.split("://").nth(1).unwrap_or("").split('/').next().unwrap_or("");
+    if let Some((_, host)) = authority.rsplit_once('@') {
+        let clean = text.replacen(authority, host, 1);
+        findings.push(
+            Diagnostic::new(Code::PUR0213, "the address holds credentials")
+                .at(url.span, "a user name or password before the `@`")
+                .note("a spec is kept in Git and shown in reviews; a secret in it is a secret no more")
+                .help(format!("write `{clean}`, and name the credentials by reference in a `header`")),
+        );
+    }
+}
+
+fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, findings: &mut Findings) {
+    let when = &hook.when;
+    for kind in &when.devices {
+        if !context.symbols.devices().contains_key(&kind.value) {
+            let known: Vec<String> = context.symbols.devices().keys().map(ToString::to_string).collect();
+            let mut finding = Diagnostic::new(Code::PUR0201, format!("there is no device `{}`", kind.value))
+                .at(kind.span, "not defined under `devices`");
+            finding = match crate::diag::closest(&kind.value.to_string(), known.iter().map(String::as_str)) {
+                Some(near) => finding.help(format!("did you mean `{near}`?")),
+                None => finding.help(format!("define it: `devices {{ device \"{}\" {{ … }} }}`", kind.value)),
+            };
+            findings.push(finding);
+        }
+    }
+    let unfit = [
+        ("annotation", when.annotations.iter().next().map(|(_, m)| m.name_span)),
+        ("command", when.commands.first().map(|c| c.span)),
+        ("has-bind-mounts", when.has_bind_mounts.map(|b| b.span)),
+    ];
+    for (condition, place) in unfit.into_iter().filter_map(|(c, p)| p.map(|p| (c, p))) {
+        findings.push(
+            Diagnostic::new(Code::PUR0212, format!("no runtime of this spec can evaluate the condition `{condition}`"))
+                .at(place, "containerd has no such condition for a hook")
+                .see(span, format!("hook `{name}`"))
+                .note("containerd runs hooks for every container of a handler, or for containers with a CDI device; CRI-O evaluates conditions itself")
+                .help("use `always`, or `device \"vendor.example/class\"`"),
+        );
+    }
+    let always = when.always.is_some_and(|a| a.value);
+    let conditional = !when.devices.is_empty() || unfit.iter().any(|(_, p)| p.is_some());
+    if !always && !conditional {
+        findings.push(
+            Diagnostic::new(Code::PUR0212, format!("hook `{name}` has no condition that could hold"))
+                .at(when.span, "nothing here is true for any container")
+                .help("write `always`, or `device \"vendor.example/class\"`"),
+        );
+    } else if always && conditional {
+        findings.push(
+            Diagnostic::new(Code::PUR0214, "`always` says nothing beside another condition")
+                .at(when.always.map_or(when.span, |a| a.span), "conditions are joined by \"and\"")
+                .help("leave `always` out"),
+        );
+    }
+    if let Some(timeout) = &hook.timeout
+        && (timeout.get().subsec_millis() != 0 || timeout.get().is_zero())
+    {
+        findings.push(
+            Diagnostic::new(Code::PUR0104, "a hook's timeout is a whole number of seconds, at least one")
+                .at(timeout.span, "the OCI runtime specification counts in seconds")
+                .help(format!("write `{}s`", timeout.get().as_secs().max(1))),
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! The JSON Schema of a spec: made from the types, and from then on the only description that the source side uses.
+
+use super::{FORMATS, NodeSpec};
+use crate::source::{Schema, Validator};
+use serde_json::{Value as Json, json};
+use std::sync::LazyLock;
+
+/// The schema as it is checked in; a test holds it equal to what [`generate`] makes of the types.
+static EMBEDDED: LazyLock<Schema> = LazyLock::new(|| {
+    // The text is part of the binary and a test reads it: null, the schema that knows nothing, is never seen.
+    Schema::new(serde_json::from_str(include_str!("../../schemas/nodespec.json")).unwrap_or_default())
+});
+
+static VALIDATOR: LazyLock<Option<Validator>> = LazyLock::new(|| Validator::new(&EMBEDDED, &FORMATS).ok());
+
+/// The schema of a spec.
+#[must_use]
+pub fn schema() -> &'static Schema {
+    &EMBEDDED
+}
+
+/// The compiled schema; `None` only if the embedded one were broken, which a test rules out.
+#[must_use]
+pub fn validator() -> Option<&'static Validator> {
+    VALIDATOR.as_ref()
+}
+
+/// Makes the schema from the Rust types.
+#[must_use]
+pub fn generate() -> Json {
+    schema_of::<NodeSpec>("https://purlin.dev/schemas/v1alpha1/nodespec.json")
+}
+
+/// Makes the schema of any type written like a section: the tests show with it that a new field needs no other change.
+#[must_use]
+pub fn schema_of<T: schemars::JsonSchema>(id: &str) -> Json {
+    let mut schema = schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    plain(&mut schema);
+    if let Some(root) = schema.as_object_mut() {
+        root.insert("$id".into(), json!(id));
+    }
+    schema
+}
+
+/// Rewrites what schemars makes of Rust into what a custom resource and an operator can live with: optional is not
+/// nullable, an enumeration is a list of words, numbers have no Rust names, and a default that says nothing is left out.
+fn plain(schema: &mut Json) {
+    match schema {
+        Json::Object(object) => {
+            if let Some(Json::Array(types)) = object.get_mut("type") {
+                types.retain(|t| t != "null");
+                if let [only] = types.as_slice() {
+                    let only = only.clone();
+                    object.insert("type".into(), only);
+                }
+            }
+            if let Some(Json::Array(mut branches)) = object.remove("anyOf") {
+                branches.retain(|b| b.get("type").is_none_or(|t| t != "null"));
+                if let [Json::Object(only)] = branches.as_slice() {
+                    for (keyword, value) in only {
+                        object.entry(keyword.clone()).or_insert_with(|| value.clone());
+                    }
+                } else {
+                    object.insert("anyOf".into(), branches.into());
+                }
+            }
+            if let Some(Json::Array(branches)) = object.get("oneOf")
+                && branches.iter().all(|b| b.get("const").is_some() || b.get("enum").is_some())
+            {
+                let mut words = Vec::new();
+                let mut descriptions = serde_json::Map::new();
+                for branch in branches {
+                    let listed = branch.get("enum").and_then(Json::as_array).cloned().unwrap_or_default();
+                    for word in branch.get("const").cloned().into_iter().chain(listed) {
+                        if let (Some(word), Some(text)) = (word.as_str(), branch.get("description")) {
+                            descriptions.insert(word.to_owned(), text.clone());
+                        }
+                        words.push(word);
+                    }
+                }
+                object.remove("oneOf");
+                object.insert("type".into(), json!("string"));
+                object.insert("enum".into(), words.into());
+                object.insert("x-purlin-words".into(), descriptions.into());
+            }
+            if object.get("format").and_then(Json::as_str).is_some_and(|f| !f.starts_with("purlin-")) {
+                object.remove("format");
+            }
+            object.remove("default");
+            object.values_mut().for_each(plain);
+        }
+        Json::Array(list) => list.iter_mut().for_each(plain),
+        _ => {}
+    }
+}

@@ -6,10 +6,15 @@
 mod case;
 mod de;
 mod doc;
+mod header;
 mod json;
 mod kdl;
 mod limits;
+mod lower;
+mod scalar;
 mod schema;
+mod surface;
+mod tokens;
 mod validate;
 mod write;
 mod yaml;
@@ -17,7 +22,7 @@ mod yaml;
 pub use case::kebab;
 pub use de::{Error as ShapeError, from_value};
 pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
-pub use limits::Limits;
+pub use limits::{Limits, decode};
 pub use schema::{Schema, Shape};
 pub use validate::{FormatCheck, Formats, Validator, since_fields};
 pub use write::{to_kdl, to_yaml};
@@ -56,12 +61,16 @@ pub fn parse(
     findings: &mut Findings,
 ) -> Option<Doc> {
     let text = sources.text(file);
-    if !Limits::default().admit(text, file, syntax, findings) {
+    let limits = Limits::default();
+    if !limits.admit(text, file, syntax, findings) {
         return None;
     }
-    match syntax {
-        Syntax::Kdl => kdl::parse(text, file, schema, findings),
-        Syntax::Yaml => yaml::parse(text, file, findings),
+    let doc = match syntax {
+        // KDL has the version word in a form of its own, and checks it as it reads.
+        Syntax::Kdl => return kdl::parse(text, file, schema, &limits, findings),
+        Syntax::Yaml => yaml::parse(text, file, &limits, findings),
         Syntax::Json => json::parse(text, file, findings),
-    }
+    }?;
+    header::check(&doc, findings)?;
+    Some(doc)
 }

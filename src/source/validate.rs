@@ -11,7 +11,7 @@ mod spelling;
 mod walk;
 
 use super::{Doc, Entry, Schema, Shape, Syntax, Value};
-use crate::diag::{Diagnostic, Findings};
+use crate::diag::{Diagnostic, Findings, Severity, Span};
 use jsonschema::error::ValidationErrorKind;
 use place::Place;
 use spelling::Spelling;
@@ -76,8 +76,13 @@ impl Validator {
 
     /// Adds a finding for everything in the tree that does not fit the schema, in the order of the text. `true` when
     /// there was nothing, so that the tree fits the types that the schema was made from.
+    ///
+    /// What `findings` holds already counts as said: of a value that the parser has complained about nothing more is
+    /// said, and an object that lost a key to such a complaint is not told that the key is missing.
     pub fn check(&self, doc: &Doc, syntax: Syntax, findings: &mut Findings) -> bool {
         let spelling = Spelling(syntax);
+        let said: HashSet<Span> =
+            findings.iter().filter(|d| d.severity == Severity::Error).filter_map(Diagnostic::span).collect();
         let walk = walk::run(&doc.root, self.schema.root(), spelling);
         let json = doc.root.to_json();
         let groups = self.groups(doc, &json, &walk.settled, &walk.planned);
@@ -87,8 +92,11 @@ impl Validator {
         for group in &groups {
             keys::unknown(&group.place, &group.unknown, spelling, &mut meant, &mut list);
         }
+        let mut fits = list.is_empty() && groups.is_empty() && walk.undecided.is_empty();
         for group in groups {
-            keys::missing(&group.place, &group.missing, spelling, &meant, &mut list);
+            if !lost_key(group.place.value(), &said) {
+                keys::missing(&group.place, &group.missing, spelling, &meant, &mut list);
+            }
             for (name, kind) in &group.names {
                 list.push(explain::name(&group.place, name, kind, self.formats, spelling));
             }
@@ -96,11 +104,12 @@ impl Validator {
                 list.push(explain::value(&group.place, kind, self.formats, spelling));
             }
         }
-        for place in &walk.undecided {
-            keys::undecided(place, spelling, &meant, &mut list);
+        for choice in walk.undecided.iter().filter(|(place, _)| !lost_key(place.value(), &said)) {
+            keys::undecided(choice, spelling, &meant, &mut list);
         }
 
-        let fits = list.is_empty();
+        fits &= list.is_empty();
+        list.retain(|d| d.span().is_none_or(|span| !said.contains(&span)));
         list.sort_by_key(|d: &Diagnostic| (d.span().unwrap_or_default(), d.code));
         list.into_iter().for_each(|d| findings.push(d));
         fits
@@ -157,6 +166,17 @@ impl Validator {
         }
         groups
     }
+}
+
+/// Whether something that the parser complained about stood in the object, but is not in the tree.
+fn lost_key(object: &Value, said: &HashSet<Span>) -> bool {
+    let within = |inner: Span, outer: Span| {
+        inner.file == outer.file && inner.start >= outer.start && inner.end <= outer.end
+    };
+    said.iter().any(|span| {
+        within(*span, object.span)
+            && object.entries().iter().all(|e| !within(*span, e.key_span.to(e.value.span)))
+    })
 }
 
 /// Which known keys an operator surely or likely meant by an unknown one, per object: these are not also missing.

@@ -453,6 +453,23 @@ fn findings_stand_in_the_order_of_the_text() {
 }
 
 #[test]
+fn what_the_parser_said_is_not_said_again() {
+    let (doc, text) = Text::doc(&road(json!({"paved": {"colour": 7}, "speed": 1000})));
+    let at =
+        |part: &str| Span::new(FileId(0), text.find(part).unwrap(), text.find(part).unwrap() + part.len());
+    let mut findings = Findings::new();
+    findings.push(Diagnostic::new(Code::PUR0104, "").at(at("1000"), ""));
+    assert!(!validator().check(&doc, Syntax::Yaml, &mut findings));
+    let codes = |f: &Findings| f.iter().map(|d| d.code).collect::<Vec<_>>();
+    assert_eq!(codes(&findings), [Code::PUR0104, Code::PUR0105, Code::PUR0103]);
+    // The parser has dropped something out of `paved`: it may have been the required key.
+    let mut findings = Findings::new();
+    findings.push(Diagnostic::new(Code::PUR0103, "").at(at(",}"), ""));
+    assert!(!validator().check(&doc, Syntax::Yaml, &mut findings));
+    assert_eq!(codes(&findings), [Code::PUR0103, Code::PUR0103, Code::PUR0104]);
+}
+
+#[test]
 fn fields_with_a_first_version() {
     let (doc, _) = Text::doc(&with("speed", json!(7)));
     let schema = schema();

@@ -1,7 +1,7 @@
 //! Findings about one value: of the wrong type, not of the form asked for, out of range, twice in a list.
 
 use super::Formats;
-use super::keys::first_sentence;
+use super::keys::{first_sentence, sentence};
 use super::place::Place;
 use super::spelling::{Guess, Spelling, as_boolean, guess, quote, some, strange};
 use crate::diag::{Code, Diagnostic, Span};
@@ -54,33 +54,29 @@ pub fn name(place: &Place<'_>, name: &str, kind: &Error, formats: Formats, spell
     subject.wrong_form(kind, &key, formats, spelling)
 }
 
-/// Numbers that JSON or the field's own width cannot hold, and fractions where whole numbers are wanted.
-///
-/// JSON Schema takes `1.0` for an integer and knows no width; the types behind the schema do not.
+/// Numbers that JSON cannot hold, and whole numbers written as fractions: JSON Schema takes `1.0` for an integer, the
+/// types behind the schema do not.
 pub fn number(place: &Place<'_>, spelling: Spelling) -> Option<Diagnostic> {
     let shape = place.shape();
     let span = place.value().span;
-    let title = place.title(spelling);
-    let form = |message: String| Diagnostic::new(Code::PUR0104, message).at(span, "out of range");
+    // Every number of every spec comes through here: a name is made only for those with a finding.
+    let form = |what: &str| {
+        Diagnostic::new(Code::PUR0104, format!("{} {what}", place.title(spelling))).at(span, "out of range")
+    };
     match place.value().kind {
         Kind::Integer(number) => {
-            let (least, most) = shape.map_or(WIDEST, width);
-            if (least..=most).contains(&number)
-                || !shape.is_none_or(|s| s.has_type("integer") || s.has_type("number") || s.is_json())
-            {
-                // A number where none is wanted is a matter of type, unless JSON cannot even carry it.
-                return (!(WIDEST.0..=WIDEST.1).contains(&number))
-                    .then(|| form(format!("{title} is a number beyond 64 bits")));
+            let (least, most) = WIDEST;
+            if (least..=most).contains(&number) {
+                return None;
             }
-            let (least, most) = bounds(shape, least, most);
+            let (least, most) = bounds(shape);
             Some(
-                form(format!("{title} is {number}, which is out of range"))
+                form("is a number beyond 64 bits")
                     .help(format!("write a whole number from {least} to {most}")),
             )
         }
         Kind::Float(number) if !number.is_finite() => Some(
-            form(format!("{title} is not a finite number"))
-                .help("write a number that a computer's floating point can hold"),
+            form("is not a finite number").help("write a number that a computer's floating point can hold"),
         ),
         Kind::Float(number) => {
             let whole = shape.is_some_and(|s| s.has_type("integer") && !s.has_type("number"));
@@ -94,25 +90,10 @@ pub fn number(place: &Place<'_>, spelling: Spelling) -> Option<Diagnostic> {
 
 const WIDEST: (i128, i128) = (i64::MIN as i128, u64::MAX as i128);
 
-/// What the type behind an integer's schema can hold: schemars names it in `format`.
-fn width(shape: Shape<'_>) -> (i128, i128) {
-    match shape.format() {
-        Some("int8") => (i8::MIN.into(), i8::MAX.into()),
-        Some("int16") => (i16::MIN.into(), i16::MAX.into()),
-        Some("int32") => (i32::MIN.into(), i32::MAX.into()),
-        Some("int64" | "int") => (i64::MIN.into(), i64::MAX.into()),
-        Some("uint8") => (0, u8::MAX.into()),
-        Some("uint16") => (0, u16::MAX.into()),
-        Some("uint32") => (0, u32::MAX.into()),
-        Some("uint64" | "uint") => (0, u64::MAX.into()),
-        _ => WIDEST,
-    }
-}
-
-/// The narrower of the type's and the schema's own bounds.
-fn bounds(shape: Option<Shape<'_>>, least: i128, most: i128) -> (i128, i128) {
+/// The schema's own bounds, or what fits into 64 bits.
+fn bounds(shape: Option<Shape<'_>>) -> (i128, i128) {
     let keyword = |name| shape.and_then(|s| s.keyword(name)).and_then(integer);
-    (keyword("minimum").map_or(least, |n| n.max(least)), keyword("maximum").map_or(most, |n| n.min(most)))
+    (keyword("minimum").unwrap_or(WIDEST.0), keyword("maximum").unwrap_or(WIDEST.1))
 }
 
 fn integer(json: &Json) -> Option<i128> {
@@ -310,7 +291,7 @@ impl Subject<'_> {
                 };
                 help.extend((!instead.is_empty()).then_some(instead));
                 noted = said.is_none();
-                (format!("{name}: {what}"), format!("not a valid `{format}`"))
+                (format!("{name}: {what}"), "not of the form asked for".to_owned())
             }
             Error::Pattern { pattern } => {
                 (format!("{name} is not of the form asked for"), format!("does not match `{pattern}`"))
@@ -402,6 +383,7 @@ impl Subject<'_> {
         let label =
             if words.len() == 1 { "another value is wanted" } else { "not one of the words that it can be" };
         let mut finding = Diagnostic::new(Code::PUR0104, message).at(self.span, label);
+        finding.notes = self.words();
         let odd = strange(text);
         let plain = odd.as_ref().and_then(|s| s.plain.clone());
         if let Some(odd) = odd {
@@ -420,6 +402,17 @@ impl Subject<'_> {
             None if words.len() == 1 => finding.help(format!("write {}", some(&words, "or"))),
             None => finding.help(format!("write one of {}", some(&words, "and"))),
         }
+    }
+
+    /// What the words mean, where the schema says so and it is short.
+    fn words(&self) -> Vec<String> {
+        let meanings = self.shape.and_then(|s| s.keyword("x-purlin-words")).and_then(Json::as_object);
+        meanings
+            .filter(|m| m.len() <= 4)
+            .into_iter()
+            .flatten()
+            .filter_map(|(word, text)| Some(format!("`{word}`: {}", sentence(text.as_str()?)?)))
+            .collect()
     }
 
     fn out_of_range(&self, kind: &Error, value: &Value) -> (String, String) {

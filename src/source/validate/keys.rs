@@ -18,15 +18,21 @@ pub fn unknown(
     let known = outward.shape().map(|s| spelling.known(s)).unwrap_or_default();
     for key in keys {
         let Some(entry) = place.value().entry(key) else { continue };
-        list.push(gone(entry, &outward, place, spelling).unwrap_or_else(|| {
+        if let Some(finding) = gone(entry, &outward, place, spelling) {
+            // What is gone was a choice of its time: asking for one on top of it is no news.
+            for choice in place.shape().map(Shape::one_of).unwrap_or_default().concat() {
+                meant.add(place.value(), choice);
+            }
+            list.push(finding);
+        } else {
             let (finding, key) = explain(entry, &outward, &known, spelling);
             if let Some(key) = key {
                 // The object that holds an inline field is not the one that lacks it.
                 meant.add(place.value(), key);
                 meant.add(outward.value(), key);
             }
-            finding
-        }));
+            list.push(finding);
+        }
     }
 }
 
@@ -185,20 +191,18 @@ pub fn missing(
         if let Some(text) = first_sentence(known.shape) {
             finding = finding.note(format!("`{}`: {text}", known.shown));
         }
-        let node = match outward.last().link {
-            Link::Element(_) => outward.title(spelling).trim_matches('`').to_owned(),
-            Link::Field(entry) | Link::Member(entry) => spelling.field(&entry.key, outward.shape()),
-            Link::Root => String::new(),
-        };
         let positional = spelling.is_kdl() && positions.contains(&key);
-        finding = finding.help(match outward.last().link {
-            Link::Element(_) | Link::Field(_) if positional && !node.is_empty() => {
-                format!("write it after the node's name: `{node} {}`", spelling.sample(known.shape, 0))
-            }
-            _ if positional => {
-                format!("write it after the node's name and key: `{}`", spelling.sample(known.shape, 0))
-            }
-            _ => format!("add `{}`", spelling.example(&known, 0)),
+        let sample = spelling.sample(known.shape, 0);
+        let node = match outward.last().link {
+            Link::Element(_) => Some(outward.title(spelling).trim_matches('`').to_owned()),
+            Link::Field(entry) => Some(spelling.field(&entry.key, outward.shape())),
+            Link::Root => outward.shape().and_then(Shape::document).map(|(_, node)| node.to_owned()),
+            Link::Member(_) => None,
+        };
+        finding = finding.help(match node {
+            _ if !positional => format!("add `{}`", spelling.example(&known, 0)),
+            Some(node) => format!("write it after the node's name: `{node} {sample}`"),
+            None => format!("write it after the node's key: `{sample}`"),
         });
     }
     findings.push(finding);
@@ -238,7 +242,12 @@ pub fn undecided(
 
 /// The first sentence of what the schema says about a value.
 pub fn first_sentence(shape: Shape<'_>) -> Option<String> {
-    let text = shape.description()?.split("\n\n").next()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    sentence(shape.description()?)
+}
+
+/// The first sentence of a text, on one line and without its full stop.
+pub fn sentence(text: &str) -> Option<String> {
+    let text = text.split("\n\n").next()?.split_whitespace().collect::<Vec<_>>().join(" ");
     let end = text.find(". ").unwrap_or(text.len());
     Some(text[..end].trim_end_matches('.').to_owned()).filter(|t| !t.is_empty())
 }

@@ -77,9 +77,9 @@ impl Spelling {
             let inner = self.sample(member, depth);
             return match (self.0, shape.node_name()) {
                 (Syntax::Kdl, Some(node)) if shape.is_block() => {
-                    format!("{} {{ {node} \"…\" {inner} }}", self.key(key))
+                    format!("{} {{ {} }}", self.key(key), format!("{node} \"…\" {inner}").trim_end())
                 }
-                (Syntax::Kdl, _) => format!("{shown} \"…\" {inner}"),
+                (Syntax::Kdl, _) => format!("{shown} \"…\" {inner}").trim_end().to_owned(),
                 (Syntax::Yaml, _) => format!("{shown}: {{ …: {inner} }}"),
                 (Syntax::Json, _) => format!("\"{shown}\": {{ \"…\": {inner} }}"),
             };
@@ -106,6 +106,9 @@ impl Spelling {
         if let Some(element) = shape.item() {
             let inner = self.sample(element, depth);
             return if self.is_kdl() { inner } else { format!("[{inner}]") };
+        }
+        if self.is_kdl() && shape.is_json() {
+            return "\"{ … }\"".to_owned();
         }
         if shape.is_struct() || shape.map_value().is_some() || shape.is_json() {
             return self.sample_struct(shape, depth);

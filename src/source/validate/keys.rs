@@ -1,0 +1,253 @@
+//! Findings about an object's keys: unknown, gone, missing, and choices not made.
+
+use super::Meant;
+use super::place::{Link, Place};
+use super::spelling::{Guess, Known, Spelling, bare, guess, list, some, strange};
+use crate::diag::{Code, Diagnostic};
+use crate::source::{Entry, Shape, Value};
+
+/// Findings for keys that the schema does not know, with what was meant.
+pub fn unknown(
+    place: &Place<'_>,
+    keys: &[String],
+    spelling: Spelling,
+    meant: &mut Meant,
+    list: &mut Vec<Diagnostic>,
+) {
+    let outward = place.outward(spelling);
+    let known = outward.shape().map(|s| spelling.known(s)).unwrap_or_default();
+    for key in keys {
+        let Some(entry) = place.value().entry(key) else { continue };
+        if let Some(finding) = gone(entry, &outward, place, spelling) {
+            // What is gone was a choice of its time: asking for one on top of it is no news.
+            for choice in place.shape().map(Shape::one_of).unwrap_or_default().concat() {
+                meant.add(place.value(), choice);
+            }
+            list.push(finding);
+        } else {
+            let (finding, key) = explain(entry, &outward, &known, spelling);
+            if let Some(key) = key {
+                // The object that holds an inline field is not the one that lacks it.
+                meant.add(place.value(), key);
+                meant.add(outward.value(), key);
+            }
+            list.push(finding);
+        }
+    }
+}
+
+fn gone(entry: &Entry, outward: &Place<'_>, place: &Place<'_>, spelling: Spelling) -> Option<Diagnostic> {
+    let shapes = [place.shape(), outward.shape()];
+    let instead = shapes
+        .into_iter()
+        .flatten()
+        .find_map(|s| s.gone().into_iter().find(|(key, _)| bare(key) == bare(&entry.key)))?;
+    Some(
+        Diagnostic::new(Code::PUR0109, format!("`{}` is gone from Kubernetes", spelling.key(&entry.key)))
+            .at(entry.key_span, "no longer exists")
+            .help(instead.1),
+    )
+}
+
+/// The finding, and the known key that was meant.
+fn explain<'a>(
+    entry: &Entry,
+    outward: &Place<'_>,
+    known: &[Known<'a>],
+    spelling: Spelling,
+) -> (Diagnostic, Option<&'a str>) {
+    let written = spelling.key(&entry.key);
+    let title = outward.title(spelling);
+    let finding = Diagnostic::new(Code::PUR0101, format!("{title} has no `{written}`"))
+        .at(entry.key_span, "unknown key");
+    let open = || {
+        known.iter().filter(|k| {
+            let repeats = spelling.is_kdl() && k.shape.node_name().is_some();
+            repeats || !is_given(outward.value(), outward.shape(), k.key, spelling)
+        })
+    };
+    let named = |shown: &str| known.iter().find(|k| k.shown == shown).map(|k| k.key);
+
+    if let Some(strange) = strange(&entry.key) {
+        let finding = finding.note(strange.message);
+        let plain = strange.plain.unwrap_or_default();
+        return match open().find(|k| bare(&k.shown) == bare(&plain)) {
+            Some(k) => (rename(finding, entry, &k.shown, true, spelling), Some(k.key)),
+            None => (list_keys(finding, open(), &title), None),
+        };
+    }
+    if let Some(k) = open().find(|k| bare(&k.shown) == bare(&entry.key) || bare(k.key) == bare(&entry.key)) {
+        return (rename(finding, entry, &k.shown, true, spelling), Some(k.key));
+    }
+    if known.iter().any(|k| bare(&k.shown) == bare(&entry.key)) {
+        return (
+            finding.help(format!(
+                "it is already given as `{}`; leave this one out",
+                named_like(known, &entry.key)
+            )),
+            None,
+        );
+    }
+    if let Some(home) = home(&entry.key, outward, known, spelling) {
+        return (finding.help(format!("`{written}` belongs in {home}")), None);
+    }
+    match guess(&written, open().map(|k| k.shown.as_str())) {
+        Some(Guess { word, certain }) => (rename(finding, entry, word, certain, spelling), named(word)),
+        None => (list_keys(finding, open(), &title), None),
+    }
+}
+
+/// Whether an object has the key, be it in one of its inline parts.
+fn is_given(value: &Value, shape: Option<Shape<'_>>, key: &str, spelling: Spelling) -> bool {
+    value.entries().iter().any(|entry| {
+        let field = shape.and_then(|s| s.property(&entry.key));
+        let inline = spelling.is_kdl() && field.is_some_and(Shape::is_inline);
+        if inline { is_given(&entry.value, field, key, spelling) } else { entry.key == key }
+    })
+}
+
+fn named_like(known: &[Known<'_>], key: &str) -> String {
+    known.iter().find(|k| bare(&k.shown) == bare(key)).map(|k| k.shown.clone()).unwrap_or_default()
+}
+
+fn rename(finding: Diagnostic, entry: &Entry, word: &str, certain: bool, spelling: Spelling) -> Diagnostic {
+    let (text, order) = (spelling.written_key(word), format!("did you mean `{word}`?"));
+    if certain {
+        finding.fix(entry.key_span, text, order)
+    } else {
+        finding.suggest(entry.key_span, text, order)
+    }
+}
+
+fn list_keys<'a, 'b: 'a>(
+    finding: Diagnostic,
+    known: impl Iterator<Item = &'a Known<'b>>,
+    title: &str,
+) -> Diagnostic {
+    let names: Vec<&str> = known.map(|k| k.shown.as_str()).collect();
+    if names.is_empty() {
+        return finding.help(format!("{title} takes no further keys"));
+    }
+    finding.help(format!("{title} takes {}", some(&names, "and")))
+}
+
+/// The place one level down or up that has the key.
+fn home(key: &str, outward: &Place<'_>, known: &[Known<'_>], spelling: Spelling) -> Option<String> {
+    let has = |shape: Shape<'_>| {
+        spelling.known(shape).iter().any(|k| bare(&k.shown) == bare(key) || bare(k.key) == bare(key))
+    };
+    let inside = |shape: Shape<'_>| has(shape.map_value().or_else(|| shape.item()).unwrap_or(shape));
+    let (mut here, mut absent) = (Vec::new(), Vec::new());
+    for k in known.iter().filter(|k| inside(k.shape)) {
+        let present = is_given(outward.value(), outward.shape(), k.key, spelling);
+        if present { &mut here } else { &mut absent }.push(k.shown.as_str());
+    }
+    // What the operator has written already is where the key was most likely meant to go.
+    let below = if here.is_empty() { absent } else { here };
+    if !below.is_empty() && below.len() <= 2 {
+        return Some(list(&below, "or"));
+    }
+    let mut above = outward.parent();
+    while let Some(place) = above {
+        // A named collection or list between two structs is no level of its own to a person.
+        if place.shape().is_some_and(Shape::is_struct) {
+            let place = place.outward(spelling);
+            return place.shape().is_some_and(has).then(|| place.title(spelling));
+        }
+        above = place.parent();
+    }
+    None
+}
+
+/// One finding for all the keys that an object lacks.
+pub fn missing(
+    place: &Place<'_>,
+    keys: &[String],
+    spelling: Spelling,
+    meant: &Meant,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let field = |key: &str| place.shape().and_then(|s| s.property(key));
+    let lacks: Vec<&str> =
+        keys.iter().map(String::as_str).filter(|key| !meant.has(place.value(), key)).collect();
+    if lacks.is_empty() {
+        return;
+    }
+    let names: Vec<String> = lacks.iter().map(|key| spelling.field(key, field(key))).collect();
+    let outward = place.outward(spelling);
+    let mut finding =
+        Diagnostic::new(Code::PUR0105, format!("{} lacks {}", outward.title(spelling), list(&names, "and")))
+            .at(
+                outward.span(),
+                format!(
+                    "{} missing",
+                    if names.len() == 1 { "a required key is" } else { "required keys are" }
+                ),
+            );
+    let positions = place.shape().map(Shape::arguments).unwrap_or_default();
+    for (key, shown) in lacks.into_iter().zip(names) {
+        let Some(shape) = field(key) else { continue };
+        let known = Known { shown, key, shape };
+        if let Some(text) = first_sentence(known.shape) {
+            finding = finding.note(format!("`{}`: {text}", known.shown));
+        }
+        let positional = spelling.is_kdl() && positions.contains(&key);
+        let sample = spelling.sample(known.shape, 0);
+        let node = match outward.last().link {
+            Link::Element(_) => Some(outward.title(spelling).trim_matches('`').to_owned()),
+            Link::Field(entry) => Some(spelling.field(&entry.key, outward.shape())),
+            Link::Root => outward.shape().and_then(Shape::document).map(|(_, node)| node.to_owned()),
+            Link::Member(_) => None,
+        };
+        finding = finding.help(match node {
+            _ if !positional => format!("add `{}`", spelling.example(&known, 0)),
+            Some(node) => format!("write it after the node's name: `{node} {sample}`"),
+            None => format!("write it after the node's key: `{sample}`"),
+        });
+    }
+    findings.push(finding);
+}
+
+/// A choice of which nothing was made.
+pub fn undecided(
+    (place, group): &(Place<'_>, Vec<&str>),
+    spelling: Spelling,
+    meant: &Meant,
+    findings: &mut Vec<Diagnostic>,
+) {
+    let Some(shape) = place.shape() else { return };
+    if group.iter().any(|key| meant.has(place.value(), key)) {
+        return;
+    }
+    let choices: Vec<Known<'_>> = group
+        .iter()
+        .filter_map(|key| Some((*key, shape.property(key)?)))
+        .filter(|(_, field)| field.planned().is_none())
+        .map(|(key, field)| Known { shown: spelling.field(key, Some(field)), key, shape: field })
+        .collect();
+    let names: Vec<&str> = choices.iter().map(|k| k.shown.as_str()).collect();
+    let wants = if names.len() == 1 { "needs" } else { "needs exactly one of" };
+    let mut finding =
+        Diagnostic::new(Code::PUR0106, format!("{} {wants} {}", place.title(spelling), some(&names, "and")))
+            .at(
+                place.outward(spelling).span(),
+                if names.len() == 1 { "it is not here" } else { "none of them is here" },
+            );
+    if let Some(first) = choices.first() {
+        let such = if names.len() == 1 { "add" } else { "add one of them, such as" };
+        finding = finding.help(format!("{such} `{}`", spelling.example(first, 0)));
+    }
+    findings.push(finding);
+}
+
+/// The first sentence of what the schema says about a value.
+pub fn first_sentence(shape: Shape<'_>) -> Option<String> {
+    sentence(shape.description()?)
+}
+
+/// The first sentence of a text, on one line and without its full stop.
+pub fn sentence(text: &str) -> Option<String> {
+    let text = text.split("\n\n").next()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let end = text.find(". ").unwrap_or(text.len());
+    Some(text[..end].trim_end_matches('.').to_owned()).filter(|t| !t.is_empty())
+}

@@ -1,0 +1,110 @@
+//! The only access to the operating system: paths that stay under a root, facts about a host, sets of file changes.
+//!
+//! Nothing here knows what a spec says or what a plan wants: callers pass places and bytes, and get facts and typed
+//! errors. Every wait has a deadline and every listing a limit, for a host is not always well.
+
+#[cfg(feature = "agent")]
+mod links;
+mod observe;
+mod program;
+mod root;
+#[cfg(test)]
+mod test;
+mod write;
+
+pub use observe::{Observed, observe};
+pub use root::Root;
+pub use write::{Transaction, is_temporary};
+
+use crate::facts::platform::Platform;
+use std::io;
+
+/// A world that is not as it has to be. A user's mistake is a finding, never this.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    #[error("cannot {doing} `{path}`: {source}; {}", remedy(.source))]
+    Io { doing: &'static str, path: String, source: io::Error },
+    #[error("`{path}` is no path that can be used here: {why}")]
+    Path { path: String, why: &'static str },
+    #[error(
+        "`{path}` is a symbolic link, and below a base directory none is followed; replace it by what it points to"
+    )]
+    Link { path: String },
+    #[error("`{path}` is being replaced by somebody else; find out who, and try again")]
+    Unsteady { path: String },
+    #[error("`{path}` leads out of its root or base directory; replace what leads out, it is never followed")]
+    Escape { path: String },
+    #[error(
+        "`{path}` is in none of the directories that purlin may write to ({bases}); choose a path below one of them"
+    )]
+    Outside { path: String, bases: String },
+    #[error("`{path}` is {found}, not {wanted}; move it away")]
+    Kind { path: String, found: &'static str, wanted: &'static str },
+    #[error("`{path}` is changed twice in one transaction; make it one change")]
+    Twice { path: String },
+    #[error("`{path}` has more than {limit} {what}; it is left out, make it smaller")]
+    Limit { path: String, limit: u64, what: &'static str },
+    #[error("the name {name:?} in `{directory}` is not UTF-8; rename it")]
+    Name { directory: String, name: String },
+    #[error("`{path}` is not run, for {why}; make it writable to root only, up to the root directory")]
+    Untrusted { path: String, why: String },
+    #[error("`{path}` gave no answer within {seconds} s and was killed; try it by hand")]
+    Late { path: String, seconds: u64 },
+    #[error("`{path}` gave no usable answer to {question}; try it by hand")]
+    Answer { path: String, question: &'static str },
+    #[error("cannot list the network links: {why}; see that netlink is allowed here")]
+    Links { why: String },
+    #[error(
+        "the ledger `{path}` is not valid: {source}; restore it from a backup, for without it nothing is ever deleted"
+    )]
+    Ledger { path: String, source: serde_json::Error },
+    #[error(
+        "the ledger `{path}` is of version `{found}`, this purlin reads `{}`; use the purlin that wrote it, or a newer one",
+        crate::facts::LEDGER_VERSION
+    )]
+    LedgerVersion { path: String, found: String },
+    #[error("{cause}; and not all of it could be undone: {}", joined(.left))]
+    Undo {
+        #[source]
+        cause: Box<HostError>,
+        left: Vec<HostError>,
+    },
+    #[error("the files were changed, but not all of the old ones could be cleared away: {}", joined(.left))]
+    Leftover { left: Vec<HostError> },
+}
+
+impl HostError {
+    pub(crate) fn io(doing: &'static str, path: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::Io { doing, path: path.into(), source: source.into() }
+    }
+
+    /// Whether the caller's rights are what is missing.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+}
+
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "run purlin as root, or give its user the right",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "make room on that file system"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "mount that file system writable",
+        io::ErrorKind::NotFound => "see that it is there",
+        _ => "see what the kernel's log says about that path",
+    }
+}
+
+fn joined(errors: &[HostError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// The base directories of a platform: what may be reached through links, and below which none is followed.
+#[must_use]
+pub fn bases(platform: &Platform) -> Vec<&'static str> {
+    let mut bases = platform.places();
+    bases.push(platform.state);
+    bases
+}

@@ -1,2 +1,7 @@
 //! The `purlin` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    purlin::cli::run(std::env::args_os())
+}

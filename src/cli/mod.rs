@@ -1,1 +1,171 @@
-//! The command line.
+//! The command line: it reads files and arguments, calls the pure road, and prints. Data goes to stdout, talk to stderr.
+
+mod check;
+mod completion;
+mod diff;
+mod explain;
+mod input;
+mod observe;
+mod render;
+mod schema;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// One checked node spec, compiled to everything a Kubernetes node's runtimes, networks and devices need.
+#[derive(Debug, Parser)]
+#[command(name = "purlin", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Arguments {
+    /// Work on the tree below this directory as if it were the host's file system; nothing outside it is touched.
+    #[arg(long, global = true, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// When to use colours.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    #[default]
+    Human,
+    /// One versioned JSON document on stdout.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say all that is wrong with specs. Exit code: 0 fine (warnings too), 1 errors, 2 could not look.
+    Check(check::Check),
+    /// Show what applying a spec would change. Exit code: 0 nothing, 1 differences, 2 could not say.
+    Diff(diff::DiffCommand),
+    /// Write the files that follow from a spec below a directory.
+    Render(render::Render),
+    /// Write down all about this host that a plan or a diff depends on.
+    Observe(observe::Observe),
+    /// Explain a diagnostic code at length.
+    Explain(explain::Explain),
+    /// Print the JSON Schema of a spec, or of another file that purlin reads or writes.
+    Schema(schema::SchemaCommand),
+    /// Print a completion script for a shell.
+    Completion(completion::Completion),
+}
+
+/// Something that keeps a command from doing its work, already in words for a person.
+#[derive(Debug)]
+struct Failure(String);
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let mut text = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_text = cause.to_string();
+            if !text.contains(&cause_text) {
+                text.push_str(": ");
+                text.push_str(&cause_text);
+            }
+            source = cause.source();
+        }
+        Self(text)
+    }
+}
+
+type Outcome = Result<u8, Failure>;
+
+/// What every command may need of the surroundings.
+struct Session {
+    root: Option<PathBuf>,
+    color_out: bool,
+    color_err: bool,
+    width: usize,
+}
+
+/// Runs the command that the arguments name, and gives the process's exit code.
+#[must_use]
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Printing help into a closed pipe is nobody's mistake.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let session = Session::new(arguments.root, arguments.color);
+    let outcome = match &arguments.command {
+        Command::Check(command) => command.run(&session),
+        Command::Diff(command) => command.run(&session),
+        Command::Render(command) => command.run(&session),
+        Command::Observe(command) => command.run(&session),
+        Command::Explain(command) => command.run(&session),
+        Command::Schema(command) => command.run(&session),
+        Command::Completion(command) => command.run(&session),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(Failure(message)) => {
+            session.say(&format!("{}: {message}\n", session.bold_red("error")));
+            ExitCode::from(2)
+        }
+    }
+}
+
+impl Session {
+    fn new(root: Option<PathBuf>, color: Color) -> Self {
+        use std::io::{IsTerminal, stderr, stdout};
+        let allowed = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+            && std::env::var_os("TERM").is_none_or(|v| v != "dumb");
+        let decide = |terminal: bool| match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => allowed && terminal,
+        };
+        let columns = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
+        Self {
+            root,
+            color_out: decide(stdout().is_terminal()),
+            color_err: decide(stderr().is_terminal()),
+            width: columns.unwrap_or(120),
+        }
+    }
+
+    fn bold_red(&self, text: &str) -> String {
+        if self.color_err { format!("\x1b[1;31m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Talk, for people: stderr.
+    fn say(&self, text: &str) {
+        use std::io::Write;
+        // A closed stderr leaves no one to tell.
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+
+    /// Data: stdout. A reader that has gone (`| head`) is no error of ours.
+    fn print(&self, text: &str) -> Result<(), Failure> {
+        use std::io::{ErrorKind, Write};
+        let mut out = std::io::stdout().lock();
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(Failure(format!("cannot write to stdout: {error}; see that there is room")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn print_json(&self, value: &serde_json::Value) -> Result<(), Failure> {
+        self.print(&format!("{value:#}\n"))
+    }
+}

@@ -108,3 +108,19 @@ pub fn bases(platform: &Platform) -> Vec<&'static str> {
     bases.push(platform.state);
     bases
 }
+
+/// Replaces one file, wherever the user wants it: the new content is whole or the old one stays.
+///
+/// # Errors
+/// When the directory is not there or cannot be written to, or there is no room.
+pub fn replace(path: &std::path::Path, bytes: &[u8], mode: u32) -> Result<(), HostError> {
+    let shown = path.display().to_string();
+    let (Some(name), parent) = (path.file_name().and_then(|n| n.to_str()), path.parent()) else {
+        return Err(HostError::Path { path: shown, why: "it names no file; end it with a file's name" });
+    };
+    let parent = parent.filter(|p| !p.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+    let root = Root::open(parent)?;
+    let mut transaction = Transaction::new(&root, &["/"]);
+    transaction.put(&format!("/{name}"), bytes, mode)?;
+    transaction.commit()
+}

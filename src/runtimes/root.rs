@@ -44,13 +44,6 @@ impl Root {
         compare(&self.table, ours, "", &mut found);
         found
     }
-
-    /// The value under a path of keys.
-    #[must_use]
-    pub fn get(&self, path: &[&str]) -> Option<&Value> {
-        let (last, tables) = path.split_last()?;
-        tables.iter().try_fold(&self.table, |table, key| table.get(*key)?.as_table())?.get(*last)
-    }
 }
 
 /// `*` stands for anything but `/`; nothing else is special.

@@ -24,7 +24,7 @@ pub use de::{Error as ShapeError, from_value};
 pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
 pub use limits::{Limits, decode};
 pub use schema::{Schema, Shape};
-pub use validate::{FormatCheck, Formats, Validator, since_fields};
+pub use validate::{FormatCheck, Formats, SchemaError, Validator, since_fields};
 pub use write::{to_kdl, to_yaml};
 
 use crate::diag::{FileId, Findings, Sources};

@@ -1,7 +1,3 @@
-use super::*;
-pub fn to_kdl(_doc: &Doc, _schema: &Schema) -> String {
-    String::new()
-}
-pub fn to_yaml(_doc: &Doc, _schema: &Schema) -> String {
-    String::new()
-}
+use super::{Doc, Schema};
+pub fn to_kdl(_d: &Doc, _s: &Schema) -> String { String::new() }
+pub fn to_yaml(_d: &Doc, _s: &Schema) -> String { String::new() }

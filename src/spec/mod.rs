@@ -12,7 +12,9 @@ pub use scalar::{
     AbsolutePath, Address, DeviceKind, DevicePath, Duration, FORMATS, Image, LabelKey, LabelValue, LinkName,
     Minor, Name, Quantity, RegistryHost, Subnet, Url, VersionRange, Versions,
 };
-pub use schema::{generate as generate_schema, schema, validator};
+pub use schema::{
+    FACTS_SCHEMA_TEXT, SCHEMA_TEXT, generate as generate_schema, generate_facts, schema, schema_of, validator,
+};
 pub use symbols::{HookSymbol, Program, RuntimeSymbol, Symbols};
 
 use crate::diag::Spanned;

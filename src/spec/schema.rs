@@ -6,9 +6,14 @@ use serde_json::{Value as Json, json};
 use std::sync::LazyLock;
 
 /// The schema as it is checked in; a test holds it equal to what [`generate`] makes of the types.
+pub const SCHEMA_TEXT: &str = include_str!("../../schemas/nodespec.json");
+
+/// The schema of facts as it is checked in.
+pub const FACTS_SCHEMA_TEXT: &str = include_str!("../../schemas/facts.json");
+
 static EMBEDDED: LazyLock<Schema> = LazyLock::new(|| {
     // The text is part of the binary and a test reads it: null, the schema that knows nothing, is never seen.
-    Schema::new(serde_json::from_str(include_str!("../../schemas/nodespec.json")).unwrap_or_default())
+    Schema::new(serde_json::from_str(SCHEMA_TEXT).unwrap_or_default())
 });
 
 static VALIDATOR: LazyLock<Option<Validator>> = LazyLock::new(|| Validator::new(&EMBEDDED, &FORMATS).ok());
@@ -29,6 +34,12 @@ pub fn validator() -> Option<&'static Validator> {
 #[must_use]
 pub fn generate() -> Json {
     schema_of::<NodeSpec>("https://purlin.dev/schemas/v1alpha1/nodespec.json")
+}
+
+/// Makes the schema of facts from the Rust types.
+#[must_use]
+pub fn generate_facts() -> Json {
+    schema_of::<crate::facts::Facts>("https://purlin.dev/schemas/v1alpha1/facts.json")
 }
 
 /// Makes the schema of any type written like a section: the tests show with it that a new field needs no other change.
@@ -83,11 +94,26 @@ fn plain(schema: &mut Json) {
                 object.insert("enum".into(), words.into());
                 object.insert("x-purlin-words".into(), descriptions.into());
             }
-            if object.get("format").and_then(Json::as_str).is_some_and(|f| !f.starts_with("purlin-")) {
+            if let Some(format) = object.get("format").and_then(Json::as_str).filter(|f| !f.starts_with("purlin-")) {
+                let most = match format {
+                    "uint8" => Some(u64::from(u8::MAX)),
+                    "uint16" => Some(u64::from(u16::MAX)),
+                    "uint32" => Some(u64::from(u32::MAX)),
+                    _ => None,
+                };
                 object.remove("format");
+                if let Some(most) = most {
+                    object.entry("maximum").or_insert(json!(most));
+                }
             }
             object.remove("default");
-            object.values_mut().for_each(plain);
+            for (keyword, value) in object {
+                // The keys of these are names of the spec, not keywords.
+                match (keyword.as_str(), value) {
+                    ("properties" | "$defs", Json::Object(named)) => named.values_mut().for_each(plain),
+                    (_, value) => plain(value),
+                }
+            }
         }
         Json::Array(list) => list.iter_mut().for_each(plain),
         _ => {}

@@ -1,0 +1,63 @@
+//! `purlin check`
+
+use super::{Outcome, OutputFormat, Session, input};
+use crate::diag::{self, Findings, Sources};
+use crate::emission::emit;
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Node specs (.kdl, .yaml, .json).
+    #[arg(required = true, value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+    /// Facts of the node, as `purlin observe` writes them: more can be proved then.
+    #[arg(long, value_name = "FILE")]
+    facts: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    format: OutputFormat,
+}
+
+impl Check {
+    pub fn run(&self, session: &Session) -> Outcome {
+        let facts = self.facts.as_deref().map(input::facts_file).transpose()?;
+        let mut sources = Sources::default();
+        let mut findings = Findings::new();
+        let mut unproven = Vec::new();
+        for path in &self.specs {
+            let Some(node) = input::spec(path, &mut sources, &mut findings)? else { continue };
+            let facts = match &session.root {
+                Some(dir) => Some(input::tree_facts(session, dir, facts.clone(), node.platform())?.1),
+                None => facts.clone(),
+            };
+            let mut plan = emit(&node, facts.as_ref(), &mut findings);
+            if let Some(facts) = &facts {
+                // What stands in our places is part of what can be said with facts.
+                let diff = crate::plan::diff(&plan, facts, &mut findings);
+                plan.unproven = diff.unproven;
+            }
+            unproven.append(&mut plan.unproven);
+        }
+        let findings = findings.into_sorted();
+        if self.format == OutputFormat::Json {
+            let mut document = diag::json::render(&findings, &sources);
+            let list: Vec<_> = unproven
+                .iter()
+                .map(|u| {
+                    let line = sources.position(u.origin.span).line;
+                    json!({ "what": u.what, "path": u.origin.path, "file": sources.name(u.origin.span.file), "line": line })
+                })
+                .collect();
+            if let Some(document) = document.as_object_mut() {
+                document.insert("unproven".into(), list.into());
+            }
+            session.print_json(&document)?;
+        } else {
+            input::show(&findings, &sources, session, self.format);
+            input::show_unproven(&unproven, &sources, session);
+        }
+        Ok(u8::from(input::failed(&findings)))
+    }
+}

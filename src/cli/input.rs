@@ -1,0 +1,106 @@
+//! What several commands read: specs, facts, and a tree in place of a host; and how they show findings.
+
+use super::{Failure, OutputFormat, Session};
+use crate::compile::compile;
+use crate::diag::{self, Diagnostic, Findings, Severity, Sources};
+use crate::facts::Facts;
+use crate::facts::platform::Platform;
+use crate::host::{self, Root};
+use crate::node::Node;
+use crate::plan::Unproven;
+use crate::source::{Syntax, decode};
+use std::io::Read;
+use std::path::Path;
+
+/// Bytes of a spec that are read at most; one more shows that the limit of the language is passed.
+const SPEC_BYTES: u64 = (256 << 10) + 1;
+/// Bytes of facts that are read at most.
+const FACTS_BYTES: u64 = 64 << 20;
+
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    let fail = |error: std::io::Error| {
+        let remedy = match error.kind() {
+            std::io::ErrorKind::NotFound => "see that the path is right",
+            std::io::ErrorKind::PermissionDenied => "give your user the right to read it",
+            _ => "see that it is a readable file",
+        };
+        Failure(format!("cannot read `{}`: {error}; {remedy}", path.display()))
+    };
+    let metadata = std::fs::metadata(path).map_err(fail)?;
+    if metadata.is_dir() {
+        return Err(Failure(format!("`{}` is a directory; name a file", path.display())));
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).map_err(fail)?.take(limit).read_to_end(&mut bytes).map_err(fail)?;
+    Ok(bytes)
+}
+
+/// Reads and compiles one spec. `None` when it has errors, which the findings then name.
+pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Result<Option<Node>, Failure> {
+    let name = path.display().to_string();
+    let Some(syntax) = Syntax::of(&name) else {
+        return Err(Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")));
+    };
+    let bytes = read(path, SPEC_BYTES)?;
+    let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
+    Ok(compile(sources, file, syntax, findings))
+}
+
+/// Facts from a file.
+pub fn facts_file(path: &Path) -> Result<Facts, Failure> {
+    let bytes = read(path, FACTS_BYTES)?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure(format!("`{}` is not UTF-8; make it with `purlin observe`", path.display())))?;
+    Facts::from_json(&text).map_err(|e| Failure(format!("`{}`: {e}", path.display())))
+}
+
+/// The facts of a tree that stands for a host: its files, and what a facts file tells of the host itself.
+pub fn tree_facts(
+    session: &Session,
+    dir: &Path,
+    host: Option<Facts>,
+    platform: &Platform,
+) -> Result<(Root, Facts), Failure> {
+    let root = Root::open(dir)?;
+    let seen = host::observe(&root, false, platform, &[])?;
+    for warning in &seen.warnings {
+        session.say(&format!("warning: {warning}\n"));
+    }
+    let tree = seen.facts;
+    let facts = match host {
+        None => tree,
+        Some(host) => Facts {
+            simulated: true,
+            directories: tree.directories,
+            places: tree.places,
+            files: tree.files,
+            ledger: tree.ledger,
+            ..host
+        },
+    };
+    Ok((root, facts))
+}
+
+/// Shows findings: on stderr for people; a program gets them within its document.
+pub fn show(findings: &[Diagnostic], sources: &Sources, session: &Session, format: OutputFormat) {
+    if format == OutputFormat::Human && !findings.is_empty() {
+        let style = diag::human::Style { color: session.color_err, width: session.width };
+        session.say(&diag::human::render(findings, sources, style));
+    }
+}
+
+/// Lists what only facts can decide.
+pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session) {
+    if unproven.is_empty() {
+        return;
+    }
+    session.say("unproven, for want of facts (`purlin observe` on the node, then `--facts FILE`):\n");
+    for item in unproven {
+        session.say(&format!("  {}: {}\n", sources.cite(item.origin.span), item.what));
+    }
+}
+
+/// Whether any finding is an error.
+pub fn failed(findings: &[Diagnostic]) -> bool {
+    findings.iter().any(|d| d.severity == Severity::Error)
+}

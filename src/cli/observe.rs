@@ -1,0 +1,40 @@
+//! `purlin observe`
+
+use super::{Failure, Outcome, Session};
+use crate::facts::platform::{PLATFORMS, Platform};
+use crate::host::{self, Root};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub struct Observe {
+    /// Where to write the facts; without it they go to stdout.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The distribution whose places are looked at.
+    #[arg(long, default_value = "generic", value_name = "NAME")]
+    platform: String,
+    /// Look at this path too: a directory is one more place, a binary is looked for.
+    #[arg(long = "path", value_name = "PATH")]
+    paths: Vec<String>,
+}
+
+impl Observe {
+    pub fn run(&self, session: &Session) -> Outcome {
+        let platform = Platform::named(&self.platform).ok_or_else(|| {
+            let known: Vec<_> = PLATFORMS.iter().map(|p| p.name).collect();
+            Failure(format!("there is no platform `{}`; choose one of: {}", self.platform, known.join(", ")))
+        })?;
+        let root = Root::open(session.root.as_deref().unwrap_or(Path::new("/")))?;
+        let seen = host::observe(&root, session.root.is_none(), platform, &self.paths)?;
+        for warning in &seen.warnings {
+            session.say(&format!("warning: {warning}\n"));
+        }
+        let text = seen.facts.to_json();
+        match &self.output {
+            Some(path) => host::replace(path, text.as_bytes(), 0o644)?,
+            None => session.print(&text)?,
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,109 @@
+//! `purlin render`
+
+use super::{Failure, Outcome, OutputFormat, Session, input};
+use crate::diag::{Findings, Sources};
+use crate::emission::emit;
+use crate::facts::{LEDGER_VERSION, Ledger, LedgerEntry, sha256};
+use crate::host::{Transaction, bases};
+use crate::plan::{self, Impact, Operation, Plan};
+use clap::Args;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Render {
+    /// A node spec (.kdl, .yaml, .json).
+    #[arg(value_name = "SPEC")]
+    spec: PathBuf,
+    /// The directory to write below; made when it is not there.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Facts of the node that the files are for.
+    #[arg(long, value_name = "FILE")]
+    facts: Option<PathBuf>,
+}
+
+impl Render {
+    pub fn run(&self, session: &Session) -> Outcome {
+        let dir = match (&self.output, &session.root) {
+            (Some(output), None) => output,
+            (None, Some(root)) => root,
+            (Some(_), Some(_)) => return Err(Failure("--output and --root name one thing; give one of them".into())),
+            (None, None) => return Err(Failure("say where to: `--output DIR`".into())),
+        };
+        let host = self.facts.as_deref().map(input::facts_file).transpose()?;
+        let mut sources = Sources::default();
+        let mut findings = Findings::new();
+        let Some(node) = input::spec(&self.spec, &mut sources, &mut findings)? else {
+            input::show(&findings.into_sorted(), &sources, session, OutputFormat::Human);
+            return Ok(1);
+        };
+        std::fs::create_dir_all(dir).map_err(|e| {
+            Failure(format!("cannot make `{}`: {e}; choose a directory that you may write to", dir.display()))
+        })?;
+        let (root, facts) = input::tree_facts(session, dir, host, node.platform())?;
+        let plan = emit(&node, Some(&facts), &mut findings);
+        let diff = plan::diff(&plan, &facts, &mut findings);
+        let findings = findings.into_sorted();
+        input::show(&findings, &sources, session, OutputFormat::Human);
+        input::show_unproven(&plan.unproven, &sources, session);
+        if input::failed(&findings) {
+            return Ok(1);
+        }
+        let old = facts.ledger.as_ref();
+        let ledger = ledger(&plan, old);
+        if diff.is_empty() && old.is_some_and(|o| o.entries == ledger.entries) {
+            session.say(&format!("{} is up to date\n", dir.display()));
+            return Ok(0);
+        }
+        let bases = bases(node.platform());
+        let mut transaction = Transaction::new(&root, &bases);
+        for change in diff.changes() {
+            let path = change.place.path(plan.objects);
+            let artifact = plan.artifacts.iter().find(|a| a.place == change.place);
+            match (change.operation, artifact) {
+                (Operation::Delete, _) | (_, None) => transaction.delete(&path)?,
+                (_, Some(artifact)) => transaction.put(&path, &artifact.bytes, artifact.mode)?,
+            }
+        }
+        // Strings and numbers with string keys: serialising cannot fail.
+        let mut text = serde_json::to_string_pretty(&ledger).unwrap_or_default();
+        text.push('\n');
+        transaction.put(&node.platform().ledger(), text.as_bytes(), 0o600)?;
+        transaction.commit()?;
+        for change in diff.changes() {
+            let word = match change.operation {
+                Operation::Create => "created",
+                Operation::Update => "updated",
+                Operation::Delete => "deleted",
+            };
+            session.say(&format!("{word} {}{}\n", dir.display(), change.place.path(plan.objects)));
+        }
+        Ok(0)
+    }
+}
+
+/// The record of what now stands there; a generation more only when something is different.
+fn ledger(plan: &Plan, old: Option<&Ledger>) -> Ledger {
+    let entries: BTreeMap<String, LedgerEntry> = plan
+        .artifacts
+        .iter()
+        .map(|artifact| {
+            let entry = LedgerEntry {
+                sha256: sha256(&artifact.bytes),
+                mode: format!("{:04o}", artifact.mode),
+                restarts: match &artifact.impact {
+                    Impact::Restart(unit) => Some(unit.clone()),
+                    _ => None,
+                },
+            };
+            (artifact.place.path(plan.objects), entry)
+        })
+        .collect();
+    let generation = match old {
+        Some(old) if old.entries == entries => old.generation,
+        Some(old) => old.generation + 1,
+        None => 1,
+    };
+    Ledger { version: LEDGER_VERSION.to_owned(), generation, entries }
+}

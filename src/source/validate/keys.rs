@@ -66,6 +66,16 @@ fn explain<'a>(
             repeats || !is_given(outward.value(), outward.shape(), k.key, spelling)
         })
     };
+    // What this version does not compile, and the other choices where one is made, would only lead to the next error.
+    let chosen: Vec<&str> = outward
+        .shape()
+        .map(Shape::one_of)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|group| group.iter().any(|key| outward.value().entry(key).is_some()))
+        .flatten()
+        .collect();
+    let useful = || open().filter(|k| k.shape.planned().is_none() && !chosen.contains(&k.key));
     let named = |shown: &str| known.iter().find(|k| k.shown == shown).map(|k| k.key);
 
     if let Some(strange) = strange(&entry.key) {
@@ -73,7 +83,7 @@ fn explain<'a>(
         let plain = strange.plain.unwrap_or_default();
         return match open().find(|k| bare(&k.shown) == bare(&plain)) {
             Some(k) => (rename(finding, entry, &k.shown, true, spelling), Some(k.key)),
-            None => (list_keys(finding, open(), &title), None),
+            None => (list_keys(finding, useful(), &title), None),
         };
     }
     if let Some(k) = open().find(|k| bare(&k.shown) == bare(&entry.key) || bare(k.key) == bare(&entry.key)) {
@@ -93,7 +103,7 @@ fn explain<'a>(
     }
     match guess(&written, open().map(|k| k.shown.as_str())) {
         Some(Guess { word, certain }) => (rename(finding, entry, word, certain, spelling), named(word)),
-        None => (list_keys(finding, open(), &title), None),
+        None => (list_keys(finding, useful(), &title), None),
     }
 }
 

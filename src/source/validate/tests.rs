@@ -231,10 +231,17 @@ fn an_unknown_key() {
     yaml(
         &with("completelyOther", json!(1)),
         &[
-            "PUR0101 [completelyOther] `roads.main` has no `completelyOther` = `roads.main` takes `code`, `ferry`, `free`, \
-         `nets`, `oneWay`, `paved`, `signs`, `speed` and 3 more",
+            "PUR0101 [completelyOther] `roads.main` has no `completelyOther` = `roads.main` takes `code`, `free`, `nets`, \
+         `oneWay`, `signs`, `speed`, `surface`, `version` and `weight`",
         ],
     );
+}
+
+#[test]
+fn long_lists_are_cut() {
+    let words: Vec<String> = ('a'..='j').map(String::from).collect();
+    assert_eq!(spelling::some(&words[..2], "and"), "`a` and `b`");
+    assert_eq!(spelling::some(&words, "and"), "`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h` and 2 more");
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl Validator {
         }
         let mut fits = list.is_empty() && groups.is_empty() && walk.undecided.is_empty();
         for group in groups {
-            if !lost_key(group.place.value(), &said) {
+            if !lost_key(&group.place, spelling, &said) {
                 keys::missing(&group.place, &group.missing, spelling, &meant, &mut list);
             }
             for (name, kind) in &group.names {
@@ -104,7 +104,7 @@ impl Validator {
                 list.push(explain::value(&group.place, kind, self.formats, spelling));
             }
         }
-        for choice in walk.undecided.iter().filter(|(place, _)| !lost_key(place.value(), &said)) {
+        for choice in walk.undecided.iter().filter(|(place, _)| !lost_key(place, spelling, &said)) {
             keys::undecided(choice, spelling, &meant, &mut list);
         }
 
@@ -169,14 +169,27 @@ impl Validator {
 }
 
 /// Whether something that the parser complained about stood in the object, but is not in the tree.
-fn lost_key(object: &Value, said: &HashSet<Span>) -> bool {
-    let within = |inner: Span, outer: Span| {
-        inner.file == outer.file && inner.start >= outer.start && inner.end <= outer.end
-    };
-    said.iter().any(|span| {
-        within(*span, object.span)
-            && object.entries().iter().all(|e| !within(*span, e.key_span.to(e.value.span)))
+fn lost_key(place: &Place<'_>, spelling: Spelling, said: &HashSet<Span>) -> bool {
+    // Fields of an inline struct stand among those of the object around it.
+    let object = place.outward(spelling);
+    let inside = |span: Span| within(span, object.value().span);
+    said.iter().any(|span| inside(*span) && !kept(object.value(), object.shape(), spelling, *span))
+}
+
+/// Whether the span belongs to an entry that is in the tree.
+fn kept(object: &Value, shape: Option<Shape<'_>>, spelling: Spelling, span: Span) -> bool {
+    object.entries().iter().any(|entry| {
+        let field = shape.and_then(|s| s.property(&entry.key));
+        if spelling.is_kdl() && field.is_some_and(Shape::is_inline) {
+            kept(&entry.value, field, spelling, span)
+        } else {
+            within(span, entry.key_span.to(entry.value.span))
+        }
     })
+}
+
+fn within(inner: Span, outer: Span) -> bool {
+    inner.file == outer.file && inner.start >= outer.start && inner.end <= outer.end
 }
 
 /// Which known keys an operator surely or likely meant by an unknown one, per object: these are not also missing.

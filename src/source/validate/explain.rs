@@ -42,10 +42,16 @@ pub fn value(place: &Place<'_>, kind: &Error, formats: Formats, spelling: Spelli
 
 /// The finding for a name in a named collection that is not of the form that names have there.
 pub fn name(place: &Place<'_>, name: &str, kind: &Error, formats: Formats, spelling: Spelling) -> Diagnostic {
-    let span = place.value().entry(name).map_or_else(|| place.span(), |e| e.key_span);
+    let entry = place.value().entry(name);
+    let span = entry.map_or_else(|| place.span(), |e| e.key_span);
+    let title = entry.map(|entry| {
+        let mut member = place.clone();
+        member.push(place.entry(entry));
+        member.title(spelling)
+    });
     let key = Value::new(span, Kind::String(name.to_owned()));
     let subject = Subject {
-        name: format!("the name {}", quote(name, spelling.0)),
+        name: title.unwrap_or_else(|| format!("the name {}", quote(name, spelling.0))),
         span,
         text: Some(name),
         shape: None,
@@ -422,10 +428,10 @@ impl Subject<'_> {
             _ => "this".to_owned(),
         };
         let side = match kind {
-            Error::Minimum { limit } => format!("below the least, {limit}"),
-            Error::Maximum { limit } => format!("above the most, {limit}"),
-            Error::ExclusiveMinimum { limit } => format!("not above {limit}"),
-            Error::ExclusiveMaximum { limit } => format!("not below {limit}"),
+            Error::Minimum { limit } => format!("the least is {limit}"),
+            Error::Maximum { limit } => format!("the most is {limit}"),
+            Error::ExclusiveMinimum { limit } => format!("it must be above {limit}"),
+            Error::ExclusiveMaximum { limit } => format!("it must be below {limit}"),
             _ => "out of range".to_owned(),
         };
         let keyword = |name| self.shape.and_then(|s| s.keyword(name));

@@ -66,6 +66,13 @@ fn explain<'a>(
             repeats || !is_given(outward.value(), outward.shape(), k.key, spelling)
         })
     };
+    // What this version does not compile, and the other choices where one is made, would only lead to the next error.
+    let given = |key: &str| outward.value().entry(key).is_some();
+    let choices = outward.shape().map(Shape::one_of).unwrap_or_default();
+    let foreclosed = |key: &str| {
+        !given(key) && choices.iter().any(|group| group.contains(&key) && group.iter().any(|k| given(k)))
+    };
+    let useful = || known.iter().filter(|k| k.shape.planned().is_none() && !foreclosed(k.key));
     let named = |shown: &str| known.iter().find(|k| k.shown == shown).map(|k| k.key);
 
     if let Some(strange) = strange(&entry.key) {
@@ -73,7 +80,7 @@ fn explain<'a>(
         let plain = strange.plain.unwrap_or_default();
         return match open().find(|k| bare(&k.shown) == bare(&plain)) {
             Some(k) => (rename(finding, entry, &k.shown, true, spelling), Some(k.key)),
-            None => (list_keys(finding, open(), &title), None),
+            None => (list_keys(finding, useful(), &title), None),
         };
     }
     if let Some(k) = open().find(|k| bare(&k.shown) == bare(&entry.key) || bare(k.key) == bare(&entry.key)) {
@@ -88,12 +95,12 @@ fn explain<'a>(
             None,
         );
     }
-    if let Some(home) = home(&entry.key, outward, known, spelling) {
-        return (finding.help(format!("`{written}` belongs in {home}")), None);
+    if let Some((key, home)) = home(&entry.key, outward, known, spelling) {
+        return (finding.help(format!("`{key}` belongs in {home}")), None);
     }
     match guess(&written, open().map(|k| k.shown.as_str())) {
         Some(Guess { word, certain }) => (rename(finding, entry, word, certain, spelling), named(word)),
-        None => (list_keys(finding, open(), &title), None),
+        None => (list_keys(finding, useful(), &title), None),
     }
 }
 
@@ -131,28 +138,33 @@ fn list_keys<'a, 'b: 'a>(
     finding.help(format!("{title} takes {}", some(&names, "and")))
 }
 
-/// The place one level down or up that has the key.
-fn home(key: &str, outward: &Place<'_>, known: &[Known<'_>], spelling: Spelling) -> Option<String> {
+/// The place one level down or up that has the key, and how the key is spelt there.
+fn home(key: &str, outward: &Place<'_>, known: &[Known<'_>], spelling: Spelling) -> Option<(String, String)> {
     let has = |shape: Shape<'_>| {
-        spelling.known(shape).iter().any(|k| bare(&k.shown) == bare(key) || bare(k.key) == bare(key))
+        let names = spelling.known(shape);
+        names.into_iter().find(|k| bare(&k.shown) == bare(key) || bare(k.key) == bare(key)).map(|k| k.shown)
     };
-    let inside = |shape: Shape<'_>| has(shape.map_value().or_else(|| shape.item()).unwrap_or(shape));
-    let (mut here, mut absent) = (Vec::new(), Vec::new());
-    for k in known.iter().filter(|k| inside(k.shape)) {
+    let (mut spelt, mut here, mut absent) = (None, Vec::new(), Vec::new());
+    for k in known.iter().filter(|k| k.shape.planned().is_none()) {
+        let element = k.shape.map_value().or_else(|| k.shape.item());
+        let Some(name) = has(element.unwrap_or(k.shape)) else { continue };
+        spelt.get_or_insert(name);
+        let member = element.is_some() && !spelling.is_kdl();
+        let title = if member { format!("each of `{}`", k.shown) } else { format!("`{}`", k.shown) };
         let present = is_given(outward.value(), outward.shape(), k.key, spelling);
-        if present { &mut here } else { &mut absent }.push(k.shown.as_str());
+        if present { &mut here } else { &mut absent }.push(title);
     }
     // What the operator has written already is where the key was most likely meant to go.
     let below = if here.is_empty() { absent } else { here };
-    if !below.is_empty() && below.len() <= 2 {
-        return Some(list(&below, "or"));
+    if let Some(spelt) = spelt.filter(|_| below.len() <= 2) {
+        return Some((spelt, below.join(" or ")));
     }
     let mut above = outward.parent();
     while let Some(place) = above {
         // A named collection or list between two structs is no level of its own to a person.
         if place.shape().is_some_and(Shape::is_struct) {
             let place = place.outward(spelling);
-            return place.shape().is_some_and(has).then(|| place.title(spelling));
+            return Some((place.shape().and_then(has)?, place.title(spelling)));
         }
         above = place.parent();
     }

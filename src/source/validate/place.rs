@@ -144,7 +144,7 @@ impl<'a> Place<'a> {
             Link::Field(entry) => format!("`{}`", spelling.field(&entry.key, place.shape())),
             Link::Member(entry) => match (group, above) {
                 (Some(node), _) if kdl => format!("`{node} {}`", quote(&entry.key, spelling.0)),
-                (_, Some(map)) if !kdl => format!("`{}.{}`", map.key, entry.key),
+                (_, Some(map)) if !kdl => format!("`{}.{}`", map.key, segment(&entry.key)),
                 _ => format!("`{}`", spelling.key(&entry.key)),
             },
             Link::Element(at) => match (group, above) {
@@ -155,4 +155,10 @@ impl<'a> Place<'a> {
             },
         }
     }
+}
+
+/// A key within a dotted path: quoted when it has dots or the like of its own.
+fn segment(key: &str) -> String {
+    let plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'));
+    if plain { key.to_owned() } else { quote(key, Syntax::Yaml) }
 }

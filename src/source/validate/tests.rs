@@ -231,10 +231,17 @@ fn an_unknown_key() {
     yaml(
         &with("completelyOther", json!(1)),
         &[
-            "PUR0101 [completelyOther] `roads.main` has no `completelyOther` = `roads.main` takes `code`, `ferry`, `free`, \
-         `nets`, `oneWay`, `paved`, `signs`, `speed` and 3 more",
+            "PUR0101 [completelyOther] `roads.main` has no `completelyOther` = `roads.main` takes `code`, `free`, \
+         `gravel`, `nets`, `oneWay`, `signs`, `speed`, `surface` and 2 more",
         ],
     );
+}
+
+#[test]
+fn long_lists_are_cut() {
+    let words: Vec<String> = ('a'..='j').map(String::from).collect();
+    assert_eq!(spelling::some(&words[..2], "and"), "`a` and `b`");
+    assert_eq!(spelling::some(&words, "and"), "`a`, `b`, `c`, `d`, `e`, `f`, `g`, `h` and 2 more");
 }
 
 #[test]
@@ -346,15 +353,12 @@ fn a_wrong_form() {
     );
     yaml(
         &with("speed", json!(2)),
-        &["PUR0104 [2] `speed` is 2, below the least, 5 = write a whole number from 5 up to 130"],
+        &["PUR0104 [2] `speed` is 2, the least is 5 = write a whole number from 5 up to 130"],
     );
     yaml(&with("code", json!("")), &["PUR0104 [\"\"] `code` is empty"]);
     yaml(&with("code", json!("ab")), &["PUR0104 [\"ab\"] `code` is not of the form asked for"]);
     yaml(&with("nets", json!([])), &["PUR0104 [[]] `nets` is empty"]);
-    yaml(
-        &json!({"spec": {"roads": {"007": {"gravel": {}}}}}),
-        &["PUR0104 [007] the name \"007\": not a word"],
-    );
+    yaml(&json!({"spec": {"roads": {"007": {"gravel": {}}}}}), &["PUR0104 [007] `roads.007`: not a word"]);
     let list = check(&with("surface", json!("rogh")), Syntax::Yaml);
     assert_eq!(list[0].notes, ["`rough`: Mind the holes"]);
     let list = check(&with("speed", json!(2)), Syntax::Yaml);
@@ -416,6 +420,17 @@ fn a_choice() {
     let both = check(&road(json!({"paved": {"laneWidth": 1}, "gravel": {}})), Syntax::Yaml);
     assert_eq!(both.len(), 1);
     assert_eq!((both[0].code, both[0].labels.len()), (Code::PUR0106, 2));
+}
+
+#[test]
+fn a_planned_choice_beside_a_made_one_is_one_finding() {
+    yaml(
+        &with("ferry", json!({})),
+        &[
+            "PUR0108 [ferry] `ferry` is not compiled by this version yet = leave it out until a version of Purlin \
+           compiles it",
+        ],
+    );
 }
 
 #[test]

@@ -75,24 +75,27 @@ impl<'a> Walk<'a> {
 
     fn choices(&mut self, place: &Place<'a>, shape: Shape<'a>, spelling: Spelling) {
         for group in shape.one_of() {
-            let mut given = place.value().entries().iter().filter(|e| group.contains(&e.key.as_str()));
-            let Some(first) = given.next() else {
+            let given: Vec<_> =
+                place.value().entries().iter().filter(|e| group.contains(&e.key.as_str())).collect();
+            if given.is_empty() {
                 self.undecided.push((place.clone(), group));
                 continue;
-            };
-            let mut rest = given.peekable();
-            if rest.peek().is_none() {
+            }
+            let field = |key: &str| shape.property(key);
+            // A planned choice is a finding of its own; with it mended, the choice is made.
+            let compiled = given.into_iter().filter(|e| field(&e.key).and_then(Shape::planned).is_none());
+            let compiled: Vec<_> = compiled.collect();
+            let [first, rest @ ..] = compiled.as_slice() else { continue };
+            if rest.is_empty() {
                 continue;
             }
-            let shown = |key: &str| spelling.field(key, shape.property(key));
-            let mut names = vec![shown(&first.key)];
+            let names: Vec<String> = compiled.iter().map(|e| spelling.field(&e.key, field(&e.key))).collect();
+            let message = format!("{} takes only one of {}", place.title(spelling), list(&names, "and"));
             let mut finding =
-                Diagnostic::new(Code::PUR0106, "").see(first.key_span, "one choice is made here");
+                Diagnostic::new(Code::PUR0106, message).see(first.key_span, "one choice is made here");
             for entry in rest {
-                names.push(shown(&entry.key));
                 finding = finding.at(entry.key_span, "another here");
             }
-            finding.message = format!("{} takes only one of {}", place.title(spelling), list(&names, "and"));
             self.found.push(finding.help("keep one of them"));
         }
     }

@@ -62,11 +62,17 @@ fn value(text: &str, place: &dyn Fn(usize, usize) -> Span, findings: &mut Findin
         }
         Err(error) => {
             let Range { start, end } = error.range();
-            let (message, help) = words(error.kind());
+            let next = text[start..].chars().next().map_or(start, |c| start + c.len_utf8());
+            let zero =
+                text[..start].ends_with('0') && text[start..].starts_with(|c: char| c.is_ascii_digit());
+            let (message, help) = match error.kind() {
+                Mistake::ExpectedComma if zero => {
+                    ("a number begins with a zero", "leave the zero out, or put the digits in quotes")
+                }
+                kind => words(kind),
+            };
             findings.push(
-                Diagnostic::new(Code::PUR0001, message)
-                    .at(place(start, end.max(start + 1).min(text.len()).max(start)), "here")
-                    .help(help),
+                Diagnostic::new(Code::PUR0001, message).at(place(start, end.max(next)), "here").help(help),
             );
             None
         }

@@ -60,38 +60,28 @@ pub struct Literal {
 }
 
 fn read(text: &str, file: FileId, findings: &mut Findings) -> Option<Block> {
-    let before = findings.len();
-    let layout = Layout::of(text, file, findings);
-    let masked = layout.masked();
-    match structure(&masked) {
-        Some(Ok(document)) if findings.len() == before => {
-            let mut convert = Convert { layout: &layout, text, file, next_comment: 0, findings };
-            let mut block = convert.block(&document, 0, text.len());
-            block.span = Span::new(file, after_mark(text), text.len());
-            (findings.len() == before || !findings.iter().skip(before).any(|d| d.code == Code::PUR0001))
-                .then_some(block)
+    let mut mistakes = Vec::new();
+    let layout = Layout::of(text, file, &mut mistakes, findings);
+    let mut block = None;
+    match structure(&layout.masked()) {
+        Some(Ok(document)) => {
+            let mut convert =
+                Convert { layout: &layout, text, file, next_comment: 0, mistakes: &mut mistakes };
+            block = Some(Block {
+                span: Span::new(file, after_mark(text), text.len()),
+                ..convert.block(&document, 0, text.len())
+            });
         }
-        Some(Ok(_)) => None,
-        Some(Err(error)) => {
-            layout.explain(&error.diagnostics, findings);
-            if findings.len() == before {
-                findings.push(
-                    Diagnostic::new(Code::PUR0001, "this is not KDL")
-                        .at(Span::new(file, 0, 0), "somewhere in this file")
-                        .help("see https://kdl.dev for the language"),
-                );
-            }
-            None
-        }
-        None => {
-            findings.push(
-                Diagnostic::new(Code::PUR0001, "the KDL parser failed on this text")
-                    .at(Span::new(file, 0, 0), "somewhere in this file")
-                    .help("report this with the file; it is a fault of the program"),
-            );
-            None
-        }
+        Some(Err(error)) => layout.explain(&error.diagnostics, &mut mistakes),
+        None => mistakes.push(
+            Diagnostic::new(Code::PUR0001, "the KDL parser failed on this text")
+                .at(Span::new(file, 0, 0), "somewhere in this file")
+                .help("report this with the file; it is a fault of the program"),
+        ),
     }
+    let sound = mistakes.is_empty();
+    mistakes.into_iter().for_each(|d| findings.push(d));
+    block.filter(|_| sound)
 }
 
 /// Parses on a thread with a large stack. `None` when the parser panicked.
@@ -130,7 +120,7 @@ enum Mask {
 }
 
 impl<'a> Layout<'a> {
-    fn of(text: &'a str, file: FileId, findings: &mut Findings) -> Self {
+    fn of(text: &'a str, file: FileId, mistakes: &mut Vec<Diagnostic>, findings: &mut Findings) -> Self {
         let base = after_mark(text);
         let mut layout = Self {
             text,
@@ -158,7 +148,7 @@ impl<'a> Layout<'a> {
                     if closed {
                         layout.comment(start + 2, end - 2, start..end);
                     } else {
-                        findings.push(
+                        mistakes.push(
                             Diagnostic::new(Code::PUR0001, "a comment is never closed")
                                 .at(layout.span(start, start + 2), "it begins here")
                                 .help("close it with `*/`; each `/*` within it needs one of its own"),
@@ -178,7 +168,7 @@ impl<'a> Layout<'a> {
                         } else {
                             "a `/-` disables nothing"
                         };
-                        findings.push(
+                        mistakes.push(
                             Diagnostic::new(Code::PUR0001, message)
                                 .at(layout.span(start, end), "here")
                                 .help("put a space before it, and what it disables after it; a path stands in quotes"),
@@ -203,6 +193,23 @@ impl<'a> Layout<'a> {
                     before_node = true;
                 }
                 Token::Newline | Token::Semicolon => before_node = true,
+                Token::ParenOpen => {
+                    if let [
+                        Lexeme { token: Token::Word | Token::Quoted(_), .. },
+                        Lexeme { token: Token::ParenClose, end, .. },
+                        ..,
+                    ] = layout.lexemes[i..]
+                    {
+                        // KDL has them before nodes and values, and an operator may think of other places.
+                        layout.masks.push((start, end, Mask::Blank));
+                        findings.push(
+                            Diagnostic::new(Code::PUR0107, "a spec has no type annotations")
+                                .at(layout.span(start, end), "annotation")
+                                .help("remove the parentheses and what is in them"),
+                        );
+                        i += 2;
+                    }
+                }
                 Token::Word => {
                     before_node = false;
                     if Word::of(&text[start..end]) != Word::Other {
@@ -216,7 +223,7 @@ impl<'a> Layout<'a> {
                         Ok(content) => {
                             layout.strings.insert(start, content);
                         }
-                        Err(wrong) => findings.push(wrong.finding(file, start)),
+                        Err(wrong) => mistakes.push(wrong.finding(file, start)),
                     }
                 }
                 _ => {}
@@ -224,7 +231,7 @@ impl<'a> Layout<'a> {
         }
         for index in &open {
             let at = layout.braces[*index].0;
-            findings.push(
+            mistakes.push(
                 Diagnostic::new(Code::PUR0001, "a block is never closed")
                     .at(layout.span(at, at + 1), "it is opened here")
                     .help("close it with `}`"),
@@ -335,25 +342,39 @@ impl<'a> Layout<'a> {
     }
 
     /// The parser's findings in words for an operator, one for each line: what follows on a line follows from it.
-    fn explain(&self, mistakes: &[KdlDiagnostic], findings: &mut Findings) {
+    /// That braces match is known by now, so trouble with one of them follows from another mistake, if there is one.
+    fn explain(&self, found: &[KdlDiagnostic], mistakes: &mut Vec<Diagnostic>) {
         let mut lines = BTreeSet::new();
-        for mistake in mistakes {
+        let mut named: Vec<(Lexeme, &KdlDiagnostic)> = Vec::new();
+        for mistake in found {
             let at = mistake.span.offset().min(self.text.len());
             let index = self.lexemes.partition_point(|l| l.end <= at);
-            let lexeme = self.lexemes.get(index).copied().unwrap_or(Lexeme {
-                token: Token::Newline,
-                start: self.text.len(),
-                end: self.text.len(),
-            });
-            let line = self.text[..lexeme.start].matches('\n').count();
-            if !lines.insert(line) {
-                continue;
+            let end = Lexeme { token: Token::Newline, start: self.text.len(), end: self.text.len() };
+            let lexeme = self.lexemes.get(index).copied().unwrap_or(end);
+            if lines.insert(self.text[..lexeme.start].matches('\n').count()) {
+                named.push((lexeme, mistake));
             }
+        }
+        named.sort_by_key(|(lexeme, _)| lexeme.start);
+        let brace = |l: &Lexeme| matches!(l.token, Token::Open | Token::Close | Token::Newline);
+        if named.iter().any(|(l, _)| !brace(l)) || !mistakes.is_empty() {
+            named.retain(|(l, _)| !brace(l));
+        } else {
+            named.truncate(1);
+        }
+        for (lexeme, mistake) in named {
             let (message, help) = self.words(lexeme, mistake);
-            findings.push(
+            mistakes.push(
                 Diagnostic::new(Code::PUR0001, message)
                     .at(self.span(lexeme.start, lexeme.end), "here")
                     .help(help),
+            );
+        }
+        if mistakes.is_empty() {
+            mistakes.push(
+                Diagnostic::new(Code::PUR0001, "this is not KDL")
+                    .at(self.span(0, 0), "somewhere in this file")
+                    .help("see https://kdl.dev for the language"),
             );
         }
     }
@@ -587,7 +608,7 @@ struct Convert<'a, 'f> {
     text: &'a str,
     file: FileId,
     next_comment: usize,
-    findings: &'f mut Findings,
+    mistakes: &'f mut Vec<Diagnostic>,
 }
 
 impl Convert<'_, '_> {
@@ -632,16 +653,10 @@ impl Convert<'_, '_> {
 
     fn node(&mut self, node: &KdlNode) -> Node {
         let name = self.name(node.name(), "a node's name");
-        if let Some(annotation) = node.ty() {
-            self.annotation(annotation);
-        }
         let mut arguments = Vec::new();
         let mut properties = Vec::new();
         let mut header = name.span;
         for entry in node.entries() {
-            if let Some(annotation) = entry.ty() {
-                self.annotation(annotation);
-            }
             let end = entry.span().offset() + entry.span().len();
             let Some(literal) = self.literal(end) else { continue };
             header = header.to(literal.span);
@@ -658,20 +673,12 @@ impl Convert<'_, '_> {
             let (open, close) = braces.get(index).copied().unwrap_or_default();
             comments.leading = self.comments(open);
             span = span.to(self.span(open, (close + 1).min(self.text.len())));
-            self.block(document, open, close)
+            let block = self.block(document, open, close);
+            Block { span: self.span(open, (close + 1).min(self.text.len())), ..block }
         });
         // A comment between two arguments.
         comments.leading.extend(self.comments(span.end as usize));
         Node { name, arguments, properties, children, span, header, comments }
-    }
-
-    fn annotation(&mut self, annotation: &KdlIdentifier) {
-        let (start, length) = (annotation.span().offset(), annotation.span().len());
-        self.findings.push(
-            Diagnostic::new(Code::PUR0107, "a spec has no type annotations")
-                .at(self.span(start, start + length), "annotation")
-                .help("remove the parentheses and what is in them"),
-        );
     }
 
     fn name(&mut self, name: &KdlIdentifier, what: &str) -> Spanned<String> {
@@ -682,7 +689,7 @@ impl Convert<'_, '_> {
             return Spanned::new(content.clone(), span);
         }
         if Word::of(text) != Word::Other {
-            self.findings.push(
+            self.mistakes.push(
                 Diagnostic::new(Code::PUR0001, format!("`{text}` is not {what}"))
                     .at(span, format!("{what} is a word"))
                     .help("begin the line with the name of what it describes"),

@@ -121,8 +121,9 @@ impl<'a> Lower<'a, '_> {
             key: OBJECT_KIND.to_owned(),
             key_span: node.name.span,
             value: Value::new(node.name.span, Kind::String(header::KIND.to_owned())),
-            comments: Comments { inner: Vec::new(), ..node.comments.clone() },
+            comments: Comments { leading: node.comments.leading.clone(), ..Comments::default() },
         });
+        trailing.splice(0..0, node.comments.trailing.clone());
         let mut inner = node.children.as_ref().map(|c| c.end.clone()).unwrap_or_default();
         let surface = Surface::of_document(root);
         entries.append(&mut self.fields(&node, &surface, 0));

@@ -94,8 +94,9 @@ impl<'a> Tokens<'a> {
         let bytes = self.rest();
         let raw = hashes > 0;
         let triple = bytes[hashes..].starts_with(b"\"\"\"");
-        let after_triple = &self.text[(self.at + hashes + 3).min(self.text.len())..];
-        let multiline = triple && (!raw || after_triple.chars().next().is_some_and(is_newline));
+        // Raw quotes are triple only before a newline; others that look so are a mistake of their own.
+        let broken = || self.text[self.at + hashes + 3..].starts_with(is_newline);
+        let multiline = triple && (!raw || broken());
         let quotes: &[u8] = if multiline { b"\"\"\"" } else { b"\"" };
         let mut i = hashes + quotes.len();
         let quote = |closed| Token::Quoted(Quote { raw, multiline, closed });

@@ -14,8 +14,7 @@ use std::collections::HashMap;
 /// Reads a file that [`Limits`] admitted.
 pub fn parse(text: &str, file: FileId, limits: &Limits, findings: &mut Findings) -> Option<Doc> {
     let base = after_mark(text);
-    let before = findings.len();
-    directives(text, base, file, findings);
+    let refused = directives(text, base, file, findings);
     let options = granit_parser::options! {
         // The limit is on the tree; the parser's own counts the same things and stops one later.
         flow_nesting_limit: limits.depth,
@@ -40,7 +39,7 @@ pub fn parse(text: &str, file: FileId, limits: &Limits, findings: &mut Findings)
         Err(Stop::Said) => None,
         Err(Stop::Scan(error)) => {
             // A directive that was named already may be what the parser trips over.
-            if findings.len() == before {
+            if !refused {
                 findings.push(mistake(&error, text, base, file, limits));
             }
             None
@@ -94,9 +93,10 @@ impl<'a> Reader<'a, '_> {
         Span::new(self.file, self.base + range.start, self.base + range.end)
     }
 
-    /// The next event that is no comment. A comment behind a value on the same line is `trailing`'s, any other waits
+    /// The next event that is no comment. A comment on the line of the value before is that
+    /// value's, any other waits
     /// for the value below it.
-    fn next(&mut self, mut trailing: Option<&mut Comments>) -> Result<(Event<'a>, Span), Stop> {
+    fn next(&mut self, mut before: Option<(&mut Comments, Span)>) -> Result<(Event<'a>, Span), Stop> {
         loop {
             let Some(next) = self.events.next_event() else {
                 // The stream's end was read before; asking again is a mistake of ours, but no reason to fall over.
@@ -106,8 +106,8 @@ impl<'a> Reader<'a, '_> {
             let span = self.span(&span);
             let Event::Comment(words, _) = &event else { return Ok((event, span)) };
             let comment = Comment { text: words.trim().to_owned(), span };
-            match &mut trailing {
-                Some(comments) if self.behind(span) && comments.trailing.is_none() => {
+            match &mut before {
+                Some((comments, value)) if self.behind(span, *value) && comments.trailing.is_none() => {
                     comments.trailing = Some(comment);
                 }
                 _ => self.pending.push(comment),
@@ -115,10 +115,12 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Something else stands before it on its line.
-    fn behind(&self, span: Span) -> bool {
-        let before = &self.text[..span.start as usize];
-        !before[before.rfind('\n').map_or(0, |i| i + 1)..].trim().is_empty()
+    /// The comment stands on the line on which the value ends, and is not alone there.
+    fn behind(&self, comment: Span, value: Span) -> bool {
+        let before = &self.text[..comment.start as usize];
+        let line = &before[before.rfind('\n').map_or(0, |i| i + 1)..];
+        let between = before.get(value.end as usize..).unwrap_or("\n");
+        !line.trim().is_empty() && !between.contains('\n')
     }
 
     fn column(&self, span: Span) -> usize {
@@ -264,14 +266,12 @@ impl<'a> Reader<'a, '_> {
         depth: usize,
     ) -> Result<(Vec<Item>, Vec<Comment>, Span), Stop> {
         let mut items: Vec<Item> = Vec::new();
-        let mut end = start;
+        let mut end = Span { end: start.start, ..start };
         let column = self.column(start);
         let mut behind = Comments::default();
         loop {
-            let comments = items.last_mut().map_or(&mut behind, |i| &mut i.comments);
-            // Borrowed apart from the reader for the call.
-            let mut own = std::mem::take(comments);
-            let (event, span) = self.next(Some(&mut own))?;
+            let mut own = std::mem::take(items.last_mut().map_or(&mut behind, |i| &mut i.comments));
+            let (event, span) = self.next(Some((&mut own, end)))?;
             match items.last_mut() {
                 Some(item) => item.comments = own,
                 None => behind = own,
@@ -303,12 +303,12 @@ impl<'a> Reader<'a, '_> {
     ) -> Result<(Vec<Entry>, Vec<Comment>, Span), Stop> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut first: HashMap<String, Span> = HashMap::new();
-        let mut end = start;
+        let mut end = Span { end: start.start, ..start };
         let column = self.column(start);
         let mut behind = Comments::default();
         loop {
             let mut own = std::mem::take(entries.last_mut().map_or(&mut behind, |e| &mut e.comments));
-            let (event, span) = self.next(Some(&mut own))?;
+            let (event, span) = self.next(Some((&mut own, end)))?;
             match entries.last_mut() {
                 Some(entry) => entry.comments = own,
                 None => behind = own,
@@ -324,9 +324,16 @@ impl<'a> Reader<'a, '_> {
             }
             let key = self.node(event, span, depth + 1)?;
             comments.leading.extend(key.inner.iter().cloned());
-            let (event, value_span) = self.next(Some(&mut comments))?;
-            // Comments between a key and a value on the next line belong to the key.
-            comments.leading.append(&mut self.pending);
+            let (event, value_span) = self.next(Some((&mut comments, key.span)))?;
+            // Comments between a key and a scalar on the next line belong to the key; those before a block to its
+            // first entry.
+            if !matches!(
+                event,
+                Event::MappingStart(StructureStyle::Block, ..)
+                    | Event::SequenceStart(StructureStyle::Block, ..)
+            ) {
+                comments.leading.append(&mut self.pending);
+            }
             let node = self.node(event, value_span, depth + 1)?;
             end = if node.empty { key.span } else { node.span };
             comments.inner = node.inner;
@@ -485,25 +492,31 @@ pub fn resolve(words: &str) -> Plain<'_> {
 }
 
 /// Directives stand before the document's `---`; only the version is of use, and only 1.2 or no number at all.
-fn directives(text: &str, base: usize, file: FileId, findings: &mut Findings) {
+fn directives(text: &str, base: usize, file: FileId, findings: &mut Findings) -> bool {
     let mut at = base;
+    let mut refused = false;
     for line in text[base..].split_inclusive('\n') {
         let words = line.trim_end();
         if words.starts_with('%') && !words.starts_with("%YAML ") {
+            refused = true;
             findings.push(
                 Diagnostic::new(Code::PUR0005, "a directive other than %YAML stands before the document")
                     .at(Span::new(file, at, at + words.len()), "directive")
                     .help("remove it; tags are not used in a spec"),
             );
         } else if !(words.starts_with('%') || words.is_empty() || words.trim_start().starts_with('#')) {
-            return;
+            break;
         }
         at += line.len();
     }
+    refused
 }
 
 fn mistake(error: &ScanError, text: &str, base: usize, file: FileId, limits: &Limits) -> Diagnostic {
     let start = (base + error.marker().byte_offset().unwrap_or(0)).min(text.len());
+    // The parser marks the scalar that a tab ends; the tab itself is what is wrong.
+    let tab = is_about_tabs(error.kind()).then(|| text[start..].find('\t')).flatten();
+    let start = start + tab.unwrap_or(0);
     let length = text[start..].chars().next().map_or(0, char::len_utf8);
     let span = Span::new(file, start, start + length);
     if *error.kind() == Mistake::RecursionLimitExceeded {
@@ -513,13 +526,20 @@ fn mistake(error: &ScanError, text: &str, base: usize, file: FileId, limits: &Li
     Diagnostic::new(Code::PUR0001, message).at(span, "here").help(help)
 }
 
+fn is_about_tabs(mistake: &Mistake) -> bool {
+    matches!(
+        mistake,
+        Mistake::TabNotAllowed
+            | Mistake::TabInBlockIndentation
+            | Mistake::TabInIndentation
+            | Mistake::TabAtBlockScalarStart
+            | Mistake::TabInPlainScalar
+    )
+}
+
 fn words(mistake: &Mistake) -> (String, &'static str) {
     let (message, help) = match mistake {
-        Mistake::TabNotAllowed
-        | Mistake::TabInBlockIndentation
-        | Mistake::TabInIndentation
-        | Mistake::TabAtBlockScalarStart
-        | Mistake::TabInPlainScalar => ("a tab is used for indentation", "indent with spaces"),
+        tabs if is_about_tabs(tabs) => ("a tab is used for indentation", "indent with spaces"),
         Mistake::InvalidIndentation
         | Mistake::InvalidBlockScalarIndent
         | Mistake::InvalidQuotedScalarIndent
@@ -550,8 +570,11 @@ fn words(mistake: &Mistake) -> (String, &'static str) {
             ("a second colon makes a key where none can be", "quote the value if it holds `: `")
         }
         Mistake::MappingKeyNotAllowed => ("a key stands where none can be", "begin it on a line of its own"),
-        Mistake::ExpectedBlockSequenceEntry
-        | Mistake::BlockSequenceEntryNotAllowed
+        Mistake::ExpectedBlockSequenceEntry => (
+            "the next item of a list is expected here",
+            "begin it with `- `, or indent it less to end the list",
+        ),
+        Mistake::BlockSequenceEntryNotAllowed
         | Mistake::BlockEntryInFlowCollection
         | Mistake::InvalidBlockEntryWhitespace
         | Mistake::PlainScalarStartsWithDashFlowIndicator => {

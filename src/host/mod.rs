@@ -3,6 +3,8 @@
 //! Nothing here knows what a spec says or what a plan wants: callers pass places and bytes, and get facts and typed
 //! errors. Every wait has a deadline and every listing a limit, for a host is not always well.
 
+#[cfg(test)]
+mod faults;
 #[cfg(feature = "agent")]
 mod links;
 mod observe;

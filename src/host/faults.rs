@@ -110,7 +110,7 @@ fn sweep(fault: &str, check: impl Fn(&Path, &str, bool)) {
             let top = tempfile::tempdir().unwrap();
             let dir = top.path().join("root");
             let inject = format!("-einject={call}:{fault}:when={nth}");
-            let (log, passed) = traced(&dir, &[inject.clone()]).unwrap();
+            let (log, passed) = traced(&dir, std::slice::from_ref(&inject)).unwrap();
             check(&dir, &format!("{inject}\n{log}"), passed);
         }
     }

@@ -48,7 +48,9 @@ pub enum HostError {
     Limit { path: String, limit: u64, what: &'static str },
     #[error("the name {name:?} in `{directory}` is not UTF-8; rename it")]
     Name { directory: String, name: String },
-    #[error("`{path}` is not run, for {why}; make it writable to root only, up to the root directory")]
+    #[error(
+        "`{path}` is not run, for {why}; let root own it, and nobody else write to it or to the directories above it"
+    )]
     Untrusted { path: String, why: String },
     #[error("`{path}` gave no answer within {seconds} s and was killed; try it by hand")]
     Late { path: String, seconds: u64 },

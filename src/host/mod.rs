@@ -3,6 +3,8 @@
 //! Nothing here knows what a spec says or what a plan wants: callers pass places and bytes, and get facts and typed
 //! errors. Every wait has a deadline and every listing a limit, for a host is not always well.
 
+#[cfg(test)]
+mod faults;
 #[cfg(feature = "agent")]
 mod links;
 mod observe;
@@ -46,7 +48,9 @@ pub enum HostError {
     Limit { path: String, limit: u64, what: &'static str },
     #[error("the name {name:?} in `{directory}` is not UTF-8; rename it")]
     Name { directory: String, name: String },
-    #[error("`{path}` is not run, for {why}; make it writable to root only, up to the root directory")]
+    #[error(
+        "`{path}` is not run, for {why}; let root own it, and nobody else write to it or to the directories above it"
+    )]
     Untrusted { path: String, why: String },
     #[error("`{path}` gave no answer within {seconds} s and was killed; try it by hand")]
     Late { path: String, seconds: u64 },

@@ -92,6 +92,7 @@ pub fn observe(
     observer.plugins(platform);
     if live {
         observer.daemons(platform);
+        #[cfg(feature = "agent")]
         observer.links();
     }
     Ok(Observed { facts: observer.facts, warnings: observer.warnings })
@@ -509,10 +510,6 @@ impl Observer<'_> {
     fn links(&mut self) {
         self.facts.links = self.tried(super::links::links());
     }
-
-    #[cfg(not(feature = "agent"))]
-    #[expect(clippy::unused_self, reason = "what it would look at needs the feature `agent`")]
-    fn links(&self) {}
 }
 
 fn silent(path: &str, question: &Question) -> HostError {
@@ -838,6 +835,40 @@ mod tests {
         }
         assert!(facts.searched.contains("/opt/tools") && facts.searched.contains("/opt/none"));
         assert_eq!(warnings.len(), 1, "{warnings:?}");
+    }
+
+    /// A directory is swapped for a link out of its place, as fast as possible, while the place is listed.
+    #[test]
+    fn a_racing_link_shows_nothing_from_outside() {
+        use std::time::{Duration, Instant};
+        let outside = tempfile::tempdir().unwrap();
+        write(outside.path(), "canary", SECRET);
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().join("etc/cni/net.d");
+        write(dir.path(), "etc/cni/net.d/sub/inside", "inside");
+        symlink(outside.path(), base.join("other")).unwrap();
+        let until = Instant::now() + Duration::from_secs(1);
+        let (mut listed, mut links) = (0, 0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let (cwd, exchange) = (rustix::fs::CWD, rustix::fs::RenameFlags::EXCHANGE);
+                while Instant::now() < until {
+                    rustix::fs::renameat_with(cwd, base.join("sub"), cwd, base.join("other"), exchange)
+                        .unwrap();
+                }
+            });
+            while Instant::now() < until {
+                let facts = seen(dir.path(), false, &[]).facts;
+                assert!(
+                    !facts.to_json().contains(SECRET)
+                        && !facts.files.contains_key("/etc/cni/net.d/sub/canary")
+                );
+                listed += usize::from(facts.files.contains_key("/etc/cni/net.d/sub/inside"));
+                links +=
+                    usize::from(facts.files.get("/etc/cni/net.d/sub").is_some_and(|f| f.target.is_some()));
+            }
+        });
+        assert!(listed > 0 && links > 0, "{listed} {links}");
     }
 
     #[test]

@@ -66,17 +66,15 @@ pub fn tree_facts(
     for warning in &seen.warnings {
         session.say(&format!("warning: {warning}\n"));
     }
+    // A tree is files only: that it holds no binary says nothing of the host that the files are for.
     let tree = seen.facts;
-    let facts = match host {
-        None => tree,
-        Some(host) => Facts {
-            simulated: true,
-            directories: tree.directories,
-            places: tree.places,
-            files: tree.files,
-            ledger: tree.ledger,
-            ..host
-        },
+    let facts = Facts {
+        simulated: true,
+        directories: tree.directories,
+        places: tree.places,
+        files: tree.files,
+        ledger: tree.ledger,
+        ..host.unwrap_or_default()
     };
     Ok((root, facts))
 }

@@ -4,7 +4,7 @@ use super::spec::Devices;
 use super::{Device, Part};
 use crate::diag::{Code, Diagnostic, Findings};
 use crate::node::CheckContext;
-use crate::spec::{DevicePath, Symbols};
+use crate::spec::{DeviceKind, DevicePath, Minor, Program, Symbols};
 use std::collections::BTreeMap;
 
 /// Tells the other sections of the kinds.
@@ -16,10 +16,11 @@ pub fn declare(raw: &Devices, symbols: &mut Symbols, _findings: &mut Findings) {
 
 /// Checks the section.
 #[must_use]
-pub fn check(raw: &Devices, _context: &CheckContext<'_>, findings: &mut Findings) -> Part {
+pub fn check(raw: &Devices, context: &CheckContext<'_>, findings: &mut Findings) -> Part {
     let mut owners: BTreeMap<&DevicePath, (String, crate::diag::Span)> = BTreeMap::new();
     let mut devices = Vec::new();
     for (kind, member) in raw {
+        one_letter(kind, member.name_span, context.symbols, findings);
         for path in &member.value.paths {
             if let Some((owner, span)) = owners.get(&path.value) {
                 findings.push(
@@ -36,4 +37,18 @@ pub fn check(raw: &Devices, _context: &CheckContext<'_>, findings: &mut Findings
         devices.push(Device { kind: kind.clone(), span: member.name_span, raw: member.value.clone() });
     }
     Part { devices }
+}
+
+/// The CDI library in containerd before 2.4 panics on a kind whose class has one character (its 1.1.1 is mended).
+fn one_letter(kind: &DeviceKind, span: crate::diag::Span, symbols: &Symbols, findings: &mut Findings) {
+    let one = kind.get().split('/').any(|part| part.len() == 1);
+    if let Some((lowest, range)) = symbols.lowest(Program::Containerd).filter(|(v, _)| one && *v < Minor(2, 4)) {
+        findings.push(
+            Diagnostic::new(Code::PUR0210, format!("containerd {lowest} crashes on the device kind `{kind}`"))
+                .at(span, "its class has one character")
+                .see(range, format!("the range begins with {lowest}"))
+                .note("the CDI library of these versions reads beyond a name of one character, and the whole daemon goes down")
+                .help("give the class a longer name, or begin the range at 2.4"),
+        );
+    }
 }

@@ -164,6 +164,10 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
         return None;
     };
     let Some(file) = facts.files.get(path) else {
+        if facts.simulated {
+            emission.unproven(&origin, place, format!("whether {path} imports the drop-in: the tree has no such file"));
+            return None;
+        }
         emission.find(
             Diagnostic::new(Code::PUR0305, format!("there is no {path}"))
                 .at(place, "a drop-in is loaded only when a root file imports it")

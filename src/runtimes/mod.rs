@@ -51,6 +51,9 @@ struct Hook {
 }
 
 impl spec::Stage {
+    const ALL: [Self; 5] =
+        [Self::CreateRuntime, Self::CreateContainer, Self::StartContainer, Self::Poststart, Self::Poststop];
+
     /// The stage's name in the OCI runtime specification.
     const fn oci(self) -> &'static str {
         match self {

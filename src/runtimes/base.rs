@@ -74,6 +74,7 @@ fn containerd_default() -> Json {
     let mount = |destination: &str, kind: &str, source: &str, options: &[&str]| {
         json!({ "destination": destination, "type": kind, "source": source, "options": options })
     };
+    let namespaces = ["pid", "ipc", "uts", "mount", "network"].map(|kind| json!({ "type": kind }));
     json!({
         // Every runc and crun in use reads it; it is copied into each container's own spec.
         "ociVersion": "1.0.2",
@@ -96,7 +97,7 @@ fn containerd_default() -> Json {
         "linux": {
             "resources": { "devices": [{ "allow": false, "access": "rwm" }] },
             "cgroupsPath": "/default",
-            "namespaces": ["pid", "ipc", "uts", "mount", "network"].map(|kind| json!({ "type": kind })),
+            "namespaces": namespaces,
             "maskedPaths": [
                 "/proc/acpi", "/proc/asound", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
                 "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/sys/firmware",

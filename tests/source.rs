@@ -409,6 +409,135 @@ proptest! {
     }
 }
 
+/// The code and the marked text of each finding.
+fn marked(syntax: Syntax, text: &str) -> Vec<(Code, String)> {
+    let read = Read::of(syntax, text);
+    read.findings
+        .iter()
+        .map(|d| (d.code, read.sources.slice(d.span().expect("every finding has a place")).to_owned()))
+        .collect()
+}
+
+fn codes(syntax: Syntax, text: &str) -> Vec<Code> {
+    marked(syntax, text).into_iter().map(|(code, _)| code).collect()
+}
+
+fn kdl(block: &str) -> String {
+    format!("purlin \"v1alpha1\"\nnode \"n\" {{\n{block}\n}}\n")
+}
+
+fn yaml(spec: &str) -> String {
+    format!("apiVersion: purlin.dev/v1alpha1\nkind: NodeSpec\nmetadata: {{name: n}}\nspec:\n{spec}\n")
+}
+
+#[test]
+fn each_limit_admits_what_is_just_under_it() {
+    let nested = |n: usize| kdl(&format!("{}{}", "a {".repeat(n), "}".repeat(n)));
+    let lists = |n: usize| yaml(&format!("  a: {}{}", "[".repeat(n), "]".repeat(n)));
+    let dashes = |n: usize| yaml(&format!("  a:\n    {}x", "- ".repeat(n)));
+    let brackets = |n: usize| {
+        let value = "[".repeat(n) + &"]".repeat(n);
+        format!(r#"{{"apiVersion": "purlin.dev/v1alpha1", "kind": "NodeSpec", "a": {value}}}"#)
+    };
+    let comment = |n: usize| kdl(&format!("{}{}", "/*".repeat(n), "*/".repeat(n)));
+    let inside = |n: usize| kdl(&format!("extra #\"{{\"a\": {}{}}}\"#", "[".repeat(n), "]".repeat(n)));
+    let aliases = |n: usize| yaml(&format!("  a: &a x\n  b: [{}]", "*a,".repeat(n)));
+    let values = |n: usize| yaml(&format!("  a: [{}]", "x,".repeat(n)));
+    let bytes = |n: usize| format!("{}//", kdl("").as_str()) + &"x".repeat(n - kdl("").len() - 2);
+    let nodes = |n: usize| kdl(&"sailor a\n".repeat(n));
+    let over = |syntax, text: &str| assert_eq!(codes(syntax, text), [Code::PUR0003], "{:.60}", text);
+    let under = |syntax, text: &str| assert!(!codes(syntax, text).contains(&Code::PUR0003), "{:.60}", text);
+
+    under(Syntax::Kdl, &nested(63));
+    over(Syntax::Kdl, &nested(64));
+    // `spec` and the root take two levels.
+    under(Syntax::Yaml, &lists(61));
+    over(Syntax::Yaml, &lists(65));
+    under(Syntax::Yaml, &dashes(61));
+    over(Syntax::Yaml, &dashes(65));
+    under(Syntax::Json, &brackets(63));
+    over(Syntax::Json, &brackets(64));
+    under(Syntax::Kdl, &comment(64));
+    over(Syntax::Kdl, &comment(65));
+    under(Syntax::Kdl, &inside(63));
+    over(Syntax::Kdl, &inside(64));
+    under(Syntax::Yaml, &aliases(100));
+    over(Syntax::Yaml, &aliases(101));
+    under(Syntax::Yaml, &values(9_980));
+    over(Syntax::Yaml, &values(10_000));
+    under(Syntax::Kdl, &bytes(256 * 1024));
+    over(Syntax::Kdl, &bytes(256 * 1024 + 1));
+    under(Syntax::Kdl, &nodes(9_998));
+    over(Syntax::Kdl, &nodes(9_999));
+    under(Syntax::Kdl, &kdl(&format!("{} a", "/-".repeat(64))));
+    over(Syntax::Kdl, &kdl(&format!("{} a", "/-".repeat(65))));
+}
+
+#[test]
+fn bombs_are_refused_or_read_in_time() {
+    let laughs: String =
+        (1..9).map(|i| format!("  a{i}: &a{i} [{}]\n", format!("*a{},", i - 1).repeat(9))).collect();
+    let many = 256 * 1024 - 100;
+    let bombs = [
+        (Syntax::Kdl, "a {".repeat(many / 3)),
+        (Syntax::Kdl, "{".repeat(many)),
+        (Syntax::Kdl, "}".repeat(many)),
+        (Syntax::Kdl, "/-".repeat(many / 2)),
+        (Syntax::Kdl, "/- a\n".repeat(many / 5)),
+        (Syntax::Kdl, "/- a {".repeat(many / 6)),
+        (Syntax::Kdl, "/*".repeat(many / 2)),
+        (Syntax::Kdl, format!("/*{}*/", "*".repeat(many))),
+        (Syntax::Kdl, "/* */ ".repeat(many / 6)),
+        (Syntax::Kdl, "\\\n".repeat(many / 2)),
+        (Syntax::Kdl, "\n".repeat(many)),
+        (Syntax::Kdl, " ".repeat(many)),
+        (Syntax::Kdl, format!("a \"{}", "{".repeat(many - 10))),
+        (Syntax::Kdl, format!("a \"\\q{}\"", "{".repeat(many - 10))),
+        (Syntax::Kdl, format!("a 1\"{}\"", "{".repeat(many - 10))),
+        (Syntax::Kdl, format!("a =\"{}\"", "{".repeat(many - 10))),
+        (Syntax::Kdl, format!("a \"\"\"\n{}\"\"\"", "\\".repeat(many - 20))),
+        (Syntax::Kdl, format!("a \"\"\"\n{}\n\"\"\"", "x\n".repeat(many / 2 - 20))),
+        (Syntax::Kdl, format!("a #\"\"\"\n{}\n\"\"\"#", "x\n".repeat(many / 2 - 20))),
+        (Syntax::Kdl, "a ".repeat(many / 2)),
+        (Syntax::Kdl, "a=".repeat(many / 2)),
+        (Syntax::Kdl, "(".repeat(many)),
+        (Syntax::Kdl, "a (".repeat(9_000)),
+        (Syntax::Kdl, "a b=\n".repeat(9_000)),
+        (Syntax::Kdl, "a ] {\n}\n".repeat(4_000)),
+        (Syntax::Kdl, format!("{}{}", "a ] {\n".repeat(60), "}\n".repeat(60))),
+        (Syntax::Kdl, format!("{}{}", "a b={\n".repeat(60), "}\n".repeat(60))),
+        (Syntax::Kdl, format!("{}{}", "{".repeat(60), "}\n".repeat(60))),
+        (Syntax::Kdl, "#".repeat(many)),
+        (Syntax::Kdl, kdl(&format!("extra \"{}\"", "[".repeat(many / 2)))),
+        (Syntax::Yaml, "[".repeat(many)),
+        (Syntax::Yaml, "{a: ".repeat(many / 4)),
+        (Syntax::Yaml, "- ".repeat(many / 2)),
+        (Syntax::Yaml, "? ".repeat(many / 2)),
+        (Syntax::Yaml, "&a ".repeat(many / 3)),
+        (Syntax::Yaml, "#\n".repeat(many / 2)),
+        (Syntax::Yaml, "a: |\n".to_owned() + &" ".repeat(many - 10)),
+        (Syntax::Yaml, "\"".to_owned() + &"\n".repeat(many - 10)),
+        (Syntax::Yaml, "a: ".repeat(many / 3)),
+        (Syntax::Yaml, "a\n".repeat(many / 2)),
+        (Syntax::Yaml, "---\n".repeat(many / 4)),
+        (Syntax::Yaml, yaml(&format!("  a0: &a0 x\n{laughs}"))),
+        (Syntax::Json, "[".repeat(many)),
+        (Syntax::Json, "{\"a\":".repeat(many / 5)),
+        (Syntax::Json, "\"".to_owned() + &"\\".repeat(many - 10)),
+    ];
+    for (syntax, bomb) in bombs {
+        let begun = std::time::Instant::now();
+        let read = Read::of(syntax, &bomb);
+        let took = begun.elapsed();
+        if std::env::var_os("SHOW_TIMES").is_some() {
+            println!("{took:?} {syntax:?} {:.20?} {:.80}", bomb, read.shown());
+        }
+        assert!(!read.findings.is_empty(), "{bomb:.40}");
+        // Far more than it takes, in a debug build on a busy machine; far less than a bomb that goes off.
+        assert!(took.as_secs() < 20, "{took:?} for {bomb:.40}");
+    }
+}
+
 #[test]
 fn scratch() {
     for (syntax, path) in

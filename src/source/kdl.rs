@@ -114,9 +114,10 @@ struct Layout<'a> {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Mask {
+    /// Nothing is there.
     Blank,
-    Word,
-    Quoted,
+    /// A literal or name is there.
+    Atom,
 }
 
 impl<'a> Layout<'a> {
@@ -134,6 +135,7 @@ impl<'a> Layout<'a> {
         };
         let mut open: Vec<usize> = Vec::new();
         let mut before_node = true;
+        let mut others = None;
         let mut i = 0;
         while let Some(&lexeme) = layout.lexemes.get(i) {
             let Lexeme { token, start, end } = lexeme;
@@ -156,11 +158,7 @@ impl<'a> Layout<'a> {
                     }
                 }
                 Token::SlashDash => {
-                    let touching = i >= 2 && {
-                        let previous = layout.lexemes[i - 2];
-                        previous.end == start
-                            && matches!(previous.token, Token::Word | Token::Quoted(_) | Token::ParenClose)
-                    };
+                    let touching = layout.touching(i - 1).is_some();
                     let after = layout.disabled(i, before_node);
                     if touching || after == i {
                         let message = if touching {
@@ -212,18 +210,37 @@ impl<'a> Layout<'a> {
                 }
                 Token::Word => {
                     before_node = false;
-                    if Word::of(&text[start..end]) != Word::Other {
-                        layout.masks.push((start, end, Mask::Word));
+                    layout.masks.push((start, end, Mask::Atom));
+                    if let Some((message, help)) = not_a_word(&text[start..end]) {
+                        mistakes.push(layout.mistake(lexeme, message, help));
                     }
+                    mistakes.extend(layout.touching(i - 1));
                 }
                 Token::Quoted(quote) => {
                     before_node = false;
-                    layout.masks.push((start, end, Mask::Quoted));
+                    layout.masks.push((start, end, Mask::Atom));
                     match unquote(&text[start..end], quote) {
                         Ok(content) => {
                             layout.strings.insert(start, content);
                         }
                         Err(wrong) => mistakes.push(wrong.finding(file, start)),
+                    }
+                    mistakes.extend(layout.touching(i - 1));
+                }
+                Token::Other => {
+                    layout.masks.push((start, end, Mask::Blank));
+                    let line = text[..start].rfind(is_newline).unwrap_or(0);
+                    // One sign tells as much about a line as all of them.
+                    if others.replace(line) != Some(line) {
+                        let (message, help) = if &text[start..end] == "/" {
+                            ("a `/` begins no value", "put a path in quotes")
+                        } else {
+                            (
+                                "KDL has no brackets",
+                                "write the values of a list one after the other: `name \"a\" \"b\"`",
+                            )
+                        };
+                        mistakes.push(layout.mistake(lexeme, message.to_owned(), help));
                     }
                 }
                 _ => {}
@@ -325,15 +342,31 @@ impl<'a> Layout<'a> {
         }
     }
 
+    fn mistake(&self, lexeme: Lexeme, message: String, help: &str) -> Diagnostic {
+        Diagnostic::new(Code::PUR0001, message).at(self.span(lexeme.start, lexeme.end), "here").help(help)
+    }
+
+    /// What is wrong when a token begins where a word or string ends.
+    fn touching(&self, index: usize) -> Option<Diagnostic> {
+        let previous = self.lexemes.get(index.checked_sub(1)?)?;
+        let lexeme = *self.lexemes.get(index)?;
+        let touch = previous.end == lexeme.start && matches!(previous.token, Token::Word | Token::Quoted(_));
+        touch.then(|| {
+            self.mistake(
+                lexeme,
+                "a value touches what stands before it".to_owned(),
+                "separate the two with a space, or put the whole in quotes",
+            )
+        })
+    }
+
     /// The text for the parser: as long as the operator's, byte by byte.
     fn masked(&self) -> String {
         let mut bytes = self.text.as_bytes().to_vec();
         for &(start, end, mask) in &self.masks {
-            let fill = if mask == Mask::Blank { b' ' } else { b'x' };
-            bytes[start..end].fill(fill);
-            if mask == Mask::Quoted && end - start >= 2 {
-                bytes[start] = b'"';
-                bytes[end - 1] = b'"';
+            bytes[start..end].fill(b' ');
+            if mask == Mask::Atom {
+                bytes[start] = b'x';
             }
         }
         bytes.extend(std::iter::repeat_n(b'}', self.unclosed));
@@ -363,7 +396,7 @@ impl<'a> Layout<'a> {
             named.truncate(1);
         }
         for (lexeme, mistake) in named {
-            let (message, help) = self.words(lexeme, mistake);
+            let (message, help) = Self::words(lexeme, mistake);
             mistakes.push(
                 Diagnostic::new(Code::PUR0001, message)
                     .at(self.span(lexeme.start, lexeme.end), "here")
@@ -379,62 +412,54 @@ impl<'a> Layout<'a> {
         }
     }
 
-    fn words(&self, lexeme: Lexeme, mistake: &KdlDiagnostic) -> (String, String) {
-        let written = &self.text[lexeme.start..lexeme.end];
-        let shown = if written.len() > 40 { "this word" } else { written };
+    fn words(lexeme: Lexeme, mistake: &KdlDiagnostic) -> (String, String) {
         let (message, help) = match lexeme.token {
-            Token::Word if written.starts_with('#') => (
-                format!("`{shown}` is no keyword of KDL"),
-                "the keywords are `#true` and `#false`; a comment begins with `//`",
-            ),
-            Token::Word
-                if written.trim_start_matches(['+', '-', '.']).starts_with(|c: char| c.is_ascii_digit()) =>
-            {
-                (format!("`{shown}` is neither a number nor a word"), "put it in quotes if it is text")
+            Token::Word | Token::Quoted(_) => {
+                ("a value stands where none can be", "begin a node on a line of its own, or after a `;`")
             }
-            Token::Word => {
-                (format!("`{shown}` cannot stand here"), "separate it with a space, or put it in quotes")
+            Token::Equals => {
+                ("an `=` has no name or no value beside it", "a property is written `name=\"value\"`")
             }
-            Token::Quoted(_) => {
-                ("a string touches what stands before it".to_owned(), "separate the two with a space")
-            }
-            Token::Equals => (
-                "an `=` has no name or no value beside it".to_owned(),
-                "a property is written `name=\"value\"`",
-            ),
             Token::Open => (
-                "a block stands where a node's name is expected".to_owned(),
+                "a block stands where a node's name is expected",
                 "put the `{` on the line of the node that it belongs to, behind its name",
             ),
-            Token::Close => {
-                ("a `}` stands where a value is expected".to_owned(), "complete what stands before it")
+            Token::Close => ("a `}` stands where a value is expected", "complete what stands before it"),
+            Token::ParenOpen | Token::ParenClose => {
+                ("a parenthesis stands where none can be", "put text that holds parentheses in quotes")
             }
-            Token::ParenOpen | Token::ParenClose => (
-                "a parenthesis stands where none can be".to_owned(),
-                "put text that holds parentheses in quotes",
-            ),
             Token::Backslash => (
-                "a `\\` stands inside a line".to_owned(),
+                "a `\\` stands inside a line",
                 "a backslash only joins a line to the next one; put text that holds one in quotes",
             ),
-            Token::Other if written == "/" => ("a `/` begins no value".to_owned(), "put a path in quotes"),
-            Token::Other => (
-                "KDL has no brackets".to_owned(),
-                "write the values of a list one after the other: `name \"a\" \"b\"`",
-            ),
             _ => {
-                let message =
-                    mistake.message.as_deref().unwrap_or("something is missing here").to_lowercase();
+                let message = mistake.message.as_deref().unwrap_or("something is missing here");
                 let help = mistake.help.as_deref().unwrap_or("see the line above the mark as well");
-                return (message, help.to_lowercase());
+                return (message.to_lowercase(), help.to_lowercase());
             }
         };
-        (message, help.to_owned())
+        (message.to_owned(), help.to_owned())
     }
 
     /// The token that ends at `end`.
     fn ending(&self, end: usize) -> Option<Lexeme> {
         self.lexemes[..self.lexemes.partition_point(|l| l.start < end)].last().copied()
+    }
+}
+
+/// What is wrong with a token that is neither a word, nor a number, nor a keyword.
+fn not_a_word(word: &str) -> Option<(String, &'static str)> {
+    let shown = if word.len() > 40 { "this word" } else { word };
+    let digits = word.trim_start_matches(['+', '-', '.']);
+    if Word::of(word) != Word::Other {
+        None
+    } else if word.starts_with('#') {
+        let help = "the keywords are `#true` and `#false`; a comment begins with `//`";
+        Some((format!("`{shown}` is no keyword of KDL"), help))
+    } else if digits.starts_with(|c: char| c.is_ascii_digit()) && word.len() - digits.len() <= 2 {
+        Some((format!("`{shown}` is neither a number nor a word"), "put it in quotes if it is text"))
+    } else {
+        None
     }
 }
 
@@ -682,7 +707,8 @@ impl Convert<'_, '_> {
     }
 
     fn name(&mut self, name: &KdlIdentifier, what: &str) -> Spanned<String> {
-        let (start, end) = (name.span().offset(), name.span().offset() + name.span().len());
+        let start = name.span().offset();
+        let end = self.layout.ending(start + 1).map_or(start, |l| l.end);
         let span = self.span(start, end);
         let text = &self.text[start..end];
         if let Some(content) = self.layout.strings.get(&start) {

@@ -128,12 +128,12 @@ impl<'a> Tokens<'a> {
         (quote(false), bytes.len())
     }
 
-    fn word(&self) -> usize {
+    /// The length of a word that begins after that many hash signs.
+    fn word(&self, hashes: usize) -> usize {
         let rest = &self.text[self.at..];
-        let sign = usize::from(rest.starts_with('#'));
-        rest[sign..]
+        rest[hashes..]
             .find(|c| is_newline(c) || is_space(c) || "\\/(){}[];\"#=".contains(c))
-            .map_or(rest.len(), |n| n + sign)
+            .map_or(rest.len(), |n| n + hashes)
     }
 }
 
@@ -184,11 +184,11 @@ impl Iterator for Tokens<'_> {
                 if bytes.get(hashes) == Some(&b'"') {
                     self.quoted(hashes)
                 } else {
-                    (Token::Word, self.word())
+                    (Token::Word, self.word(hashes))
                 }
             }
             '/' | '[' | ']' => (Token::Other, 1),
-            _ => (Token::Word, self.word()),
+            _ => (Token::Word, self.word(0)),
         };
         self.at += length;
         let token = match token {

@@ -142,15 +142,25 @@ impl Line {
                 let _ = write!(line.head, " {text}");
             }
         }
-        let mut block = Vec::new();
+        let mut block: Vec<Self> = Vec::new();
+        // Comments of an inline struct, which has no line: they go above the next one.
+        let mut waiting = Vec::new();
         for (at, part) in parts.into_iter().enumerate() {
-            match part {
-                Part::Comments(comments) => block.extend(Self::only(comments)),
-                Part::Field(..) if used.contains(&at) => {}
-                Part::Field(field, entry) => block.extend(Self::field(field, entry, depth + 1)),
-                Part::Unknown(entry) => block.push(Self::unknown(entry, depth + 1)),
+            let mut lines = match part {
+                Part::Comments(comments) => {
+                    waiting.extend(comments);
+                    continue;
+                }
+                Part::Field(..) if used.contains(&at) => continue,
+                Part::Field(field, entry) => Self::field(field, entry, depth + 1),
+                Part::Unknown(entry) => vec![Self::unknown(entry, depth + 1)],
+            };
+            if let Some(first) = lines.first_mut() {
+                first.above.splice(0..0, waiting.drain(..));
             }
+            block.append(&mut lines);
         }
+        block.extend(Self::only(waiting));
         line.block = (!block.is_empty()).then_some(block);
         line
     }

@@ -136,7 +136,7 @@ impl<'a> Reader<'a, '_> {
                     self.findings.push(
                         Diagnostic::new(Code::PUR0001, "the file is empty")
                             .at(span, "nothing but spaces and comments")
-                            .help("`purlin init` writes a first spec"),
+                            .help("begin with `apiVersion:` and `kind:`"),
                     );
                     return Ok(None);
                 }

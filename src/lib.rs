@@ -7,6 +7,7 @@
 //!
 //! Everything but [`host`] and [`cli`] is pure: the same input gives the same bytes on any machine.
 #![forbid(unsafe_code)]
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod cli;
 pub mod compile;

@@ -1,4 +1,5 @@
 //! The command line: it reads files and arguments, calls the pure road, and prints. Data goes to stdout, talk to stderr.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod check;
 mod completion;

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows what a spec says or what a plan wants: callers pass places and bytes, and get facts and typed
 //! errors. Every wait has a deadline and every listing a limit, for a host is not always well.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 #[cfg(test)]
 mod faults;

@@ -10,7 +10,7 @@ use jsonc_parser::ast;
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::errors::ParseErrorKind as Mistake;
 use jsonc_parser::{CollectOptions, ParseOptions, ParseStringErrorKind as StringMistake, parse_to_ast};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 const STRICT: ParseOptions = ParseOptions {
     allow_comments: false,
@@ -114,7 +114,7 @@ impl Lower<'_> {
     }
 
     fn object(&mut self, object: &ast::Object<'_>) -> Vec<Entry> {
-        let mut first: HashMap<String, Span> = HashMap::new();
+        let mut first: BTreeMap<String, Span> = BTreeMap::new();
         let mut entries = Vec::new();
         for property in &object.properties {
             let (key, key_span) = (property.name.as_str().to_owned(), self.span(&property.name));

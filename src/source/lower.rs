@@ -13,7 +13,7 @@ use super::schema::{Schema, Shape};
 use super::surface::{API_VERSION, ENTRY, Field, OBJECT_KIND, Surface};
 use super::tokens::is_newline;
 use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 pub fn lower(
     document: Block,
@@ -38,7 +38,7 @@ struct Lower<'a, 'f> {
 struct Filling {
     entries: Vec<Entry>,
     /// Where each field was given first, by its path and key; also when its value was no good.
-    seen: HashMap<String, Span>,
+    seen: BTreeMap<String, Span>,
 }
 
 impl Filling {

@@ -15,7 +15,7 @@ use crate::diag::{Diagnostic, Findings, Severity, Span};
 use jsonschema::error::ValidationErrorKind;
 use place::Place;
 use spelling::Spelling;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether a string has a form. An error says what is wrong and, after `"; "`, what to write instead.
 pub type FormatCheck = fn(&str) -> Result<(), String>;
@@ -81,7 +81,7 @@ impl Validator {
     /// said, and an object that lost a key to such a complaint is not told that the key is missing.
     pub fn check(&self, doc: &Doc, syntax: Syntax, findings: &mut Findings) -> bool {
         let spelling = Spelling(syntax);
-        let said: HashSet<Span> =
+        let said: BTreeSet<Span> =
             findings.iter().filter(|d| d.severity == Severity::Error).filter_map(Diagnostic::span).collect();
         let walk = walk::run(&doc.root, self.schema.root(), spelling);
         let json = doc.root.to_json();
@@ -119,11 +119,11 @@ impl Validator {
         &'a self,
         doc: &'a Doc,
         json: &serde_json::Value,
-        settled: &HashSet<*const Value>,
-        planned: &HashSet<*const Value>,
+        settled: &BTreeSet<*const Value>,
+        planned: &BTreeSet<*const Value>,
     ) -> Vec<Group<'a>> {
         let mut groups: Vec<Group<'a>> = Vec::new();
-        let mut by_value: HashMap<*const Value, usize> = HashMap::new();
+        let mut by_value: BTreeMap<*const Value, usize> = BTreeMap::new();
         for error in self.compiled.iter_errors(json) {
             let place = Place::find(&doc.root, self.schema.root(), error.instance_path().as_str());
             let value = std::ptr::from_ref(place.value());
@@ -169,7 +169,7 @@ impl Validator {
 }
 
 /// Whether something that the parser complained about stood in the object, but is not in the tree.
-fn lost_key(place: &Place<'_>, spelling: Spelling, said: &HashSet<Span>) -> bool {
+fn lost_key(place: &Place<'_>, spelling: Spelling, said: &BTreeSet<Span>) -> bool {
     // Fields of an inline struct stand among those of the object around it.
     let object = place.outward(spelling);
     let inside = |span: Span| within(span, object.value().span);
@@ -194,7 +194,7 @@ fn within(inner: Span, outer: Span) -> bool {
 
 /// Which known keys an operator surely or likely meant by an unknown one, per object: these are not also missing.
 #[derive(Default)]
-struct Meant(HashMap<*const Value, Vec<String>>);
+struct Meant(BTreeMap<*const Value, Vec<String>>);
 
 impl Meant {
     fn add(&mut self, object: &Value, key: &str) {

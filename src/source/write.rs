@@ -153,7 +153,7 @@ impl Line {
                 }
                 Part::Field(..) if used.contains(&at) => continue,
                 Part::Field(field, entry) => Self::field(field, entry, depth + 1),
-                Part::Unknown(entry) => vec![Self::unknown(entry, depth + 1)],
+                Part::Unknown(entry) => vec![Self::unknown(entry)],
             };
             if let Some(first) = lines.first_mut() {
                 first.above.splice(0..0, waiting.drain(..));
@@ -262,12 +262,12 @@ impl Line {
     }
 
     /// A key that the schema does not know.
-    fn unknown(entry: &Entry, depth: usize) -> Self {
+    fn unknown(entry: &Entry) -> Self {
         let mut line = Self::around(&entry.comments, &entry.value);
         line.head = head(&entry.key, None);
         match &entry.value.kind {
             Kind::Mapping(entries) => {
-                line.block = Some(entries.iter().map(|e| Self::unknown(e, depth + 1)).collect());
+                line.block = Some(entries.iter().map(|e| Self::unknown(e)).collect());
             }
             Kind::Sequence(_) => {
                 line.above.extend(nested_comments(&entry.value));

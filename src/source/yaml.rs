@@ -9,7 +9,7 @@ use super::limits::{self, Limits, after_mark};
 use super::scalar;
 use crate::diag::{Code, Diagnostic, FileId, Findings, Span};
 use granit_parser::{ErrorKind as Mistake, Event, Parser, ScalarStyle, ScanError, StructureStyle};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// Reads a file that [`Limits`] admitted.
 pub fn parse(text: &str, file: FileId, limits: &Limits, findings: &mut Findings) -> Option<Doc> {
@@ -29,7 +29,7 @@ pub fn parse(text: &str, file: FileId, limits: &Limits, findings: &mut Findings)
         limits,
         events: Parser::new_from_str_with_options(&text[base..], options),
         pending: Vec::new(),
-        anchors: HashMap::new(),
+        anchors: BTreeMap::new(),
         values: 0,
         aliases: 0,
         findings,
@@ -69,7 +69,7 @@ struct Reader<'a, 'f> {
     /// Comments on lines of their own, not yet given to a value.
     pending: Vec<Comment>,
     /// Anchored values, and how many values each holds.
-    anchors: HashMap<usize, (Value, usize)>,
+    anchors: BTreeMap<usize, (Value, usize)>,
     values: usize,
     aliases: usize,
     findings: &'f mut Findings,
@@ -302,7 +302,7 @@ impl<'a> Reader<'a, '_> {
         depth: usize,
     ) -> Result<(Vec<Entry>, Vec<Comment>, Span), Stop> {
         let mut entries: Vec<Entry> = Vec::new();
-        let mut first: HashMap<String, Span> = HashMap::new();
+        let mut first: BTreeMap<String, Span> = BTreeMap::new();
         let mut end = Span { end: start.start, ..start };
         let column = self.column(start);
         let mut behind = Comments::default();

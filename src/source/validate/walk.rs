@@ -5,7 +5,7 @@ use super::place::Place;
 use super::spelling::{Spelling, list};
 use crate::diag::{Code, Diagnostic};
 use crate::source::{Kind, Shape, Value};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ptr::from_ref;
 
 /// What the walk found.
@@ -13,9 +13,9 @@ use std::ptr::from_ref;
 pub struct Walk<'a> {
     pub found: Vec<Diagnostic>,
     /// Values about which all is said.
-    pub settled: HashSet<*const Value>,
+    pub settled: BTreeSet<*const Value>,
     /// Values of planned fields: only unknown keys are findings in them.
-    pub planned: HashSet<*const Value>,
+    pub planned: BTreeSet<*const Value>,
     /// Objects that make none of a choice, and which group of choices it is.
     pub undecided: Vec<(Place<'a>, Vec<&'a str>)>,
 }

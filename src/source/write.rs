@@ -267,7 +267,7 @@ impl Line {
         line.head = head(&entry.key, None);
         match &entry.value.kind {
             Kind::Mapping(entries) => {
-                line.block = Some(entries.iter().map(|e| Self::unknown(e)).collect());
+                line.block = Some(entries.iter().map(Self::unknown).collect());
             }
             Kind::Sequence(_) => {
                 line.above.extend(nested_comments(&entry.value));

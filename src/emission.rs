@@ -65,11 +65,12 @@ impl<'a> Emission<'a> {
     #[must_use]
     pub fn executable(&self, path: &str) -> Option<bool> {
         let facts = self.facts?;
-        if facts.binaries.contains(path) {
+        let (directory, name) = path.rsplit_once('/')?;
+        let real = facts.directories.get(directory).map_or(directory, String::as_str);
+        if facts.binaries.contains(path) || facts.binaries.contains(&format!("{real}/{name}")) {
             return Some(true);
         }
-        let directory = path.rsplit_once('/').map_or("", |(d, _)| d);
-        facts.searched.contains(directory).then_some(false)
+        (facts.searched.contains(directory) || facts.searched.contains(real)).then_some(false)
     }
 
     /// Foreign files of a directory: there by the facts, not in the ledger, and not given into our hands by `adopt`.

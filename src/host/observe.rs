@@ -83,7 +83,11 @@ pub fn observe(
         observer.place(place);
     }
     for dir in platform.binaries.iter().chain([&platform.cni_bin]) {
-        observer.search(dir);
+        // Of two names for one directory (/bin is /usr/bin on most hosts) the real one is enough.
+        let twin = observer.facts.directories.get(*dir);
+        if !twin.is_some_and(|real| platform.binaries.contains(&real.as_str())) {
+            observer.search(dir);
+        }
     }
     for path in extra_paths.iter().collect::<BTreeSet<_>>() {
         observer.extra(path);

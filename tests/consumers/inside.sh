@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# What the consumer tests do inside a sandbox. It collects what the consumers say and do as files in $OUT; the tests
+# judge them.
+#
+#   inside.sh WHAT [ARG..]     WHAT is a function below
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+log=${OUT:?}/calls.log # what the tools complained of, to read when a test fails
+
+# until_true COMMAND..: waits for a state that comes without a call that would wait for it.
+until_true() {
+    for _ in $(seq 250); do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.02
+    done
+    echo "still not: $*" >&2
+    return 1
+}
+
+# ---- CRI ------------------------------------------------------------------------------------------------------------
+
+# The socket is served before CRI and its CNI part are.
+cri_up() { until_true ready; }
+ready() { crictl info 2>/dev/null | jq -e '[.status.conditions[] | select(.type == "RuntimeReady")] | any(.status)'; }
+
+# What the daemon says of itself: info.json, plugins.txt, runtime-config.txt.
+says() {
+    cri_up
+    crictl info >"$OUT/info.json" 2>>"$log"
+    crictl runtime-config >"$OUT/runtime-config.txt" 2>>"$log"
+    ctr plugins ls >"$OUT/plugins.txt"
+}
+
+# pod NAME HANDLER [JSON]: runs a pod through a handler ("" for the default), JSON added to its configuration.
+pod() {
+    jq -n --arg name "$1" --argjson more "${3:-"{}"}" '{
+        metadata: { name: $name, namespace: "purlin", uid: $name, attempt: 1 }, log_directory: "/run/pods", linux: {} } * $more
+    ' >"/run/$1.pod.json"
+    crictl runp ${2:+--runtime "$2"} "/run/$1.pod.json" >"/run/$1.id" 2>>"$log"
+    crictl inspectp "$(cat "/run/$1.id")" >"$OUT/pod-$1.json" 2>>"$log"
+}
+
+# container POD NAME JSON COMMAND..: runs a container to its end. Its output becomes $OUT/NAME.log.
+container() {
+    local pod=$1 name=$2 more=$3 id
+    shift 3
+    jq -n --arg name "$name" --argjson more "$more" '{
+        metadata: { name: $name }, image: { image: "docker.io/library/busybox:latest" }, command: $ARGS.positional,
+        log_path: ($name + ".log"), linux: {} } * $more' --args -- "$@" >"/run/$name.json"
+    id=$(crictl create --no-pull "$(cat "/run/$pod.id")" "/run/$name.json" "/run/$pod.pod.json" 2>"$OUT/$name.error") || {
+        echo 'not created' >"$OUT/$name.log"
+        return
+    }
+    printf '%s\n' "$id" >"$OUT/$name.id"
+    crictl start "$id" >/dev/null 2>>"$log"
+    until_true exited "$id"
+    crictl inspect "$id" >"$OUT/container-$name.json" 2>>"$log"
+    cut -d ' ' -f 4- "/run/pods/$name.log" >"$OUT/$name.log" 2>/dev/null || : >"$OUT/$name.log"
+}
+exited() { [ "$(crictl inspect -o go-template --template '{{.status.state}}' "$1" 2>/dev/null)" = CONTAINER_EXITED ]; }
+
+# ---- mirrors ----------------------------------------------------------------------------------------------------------
+
+asked=/run/asked
+
+# certificate NAME: self-signed, for loopback.
+certificate() {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=$1" \
+        -addext subjectAltName=IP:127.0.0.1 -keyout "/run/certificates/$1.key" -out "/run/certificates/$1.pem" 2>>"$log"
+}
+
+mirrors() {
+    local ready
+    mkdir -p /run/certificates /etc/purlin-test
+    certificate known
+    certificate other
+    cp /run/certificates/known.pem /etc/purlin-test/ca.pem
+    : >"$asked"
+    exec 8< <(exec /usr/bin/env python3 "$here/mirror.py" "$asked" /run/certificates)
+    read -r -u 8 ready
+    [ "$ready" = ready ]
+}
+
+# pull FILE: what the mirrors are asked when an image is pulled that nobody has.
+pull() {
+    : >"$asked"
+    crictl --timeout 10s pull docker.io/library/purlin-test:1 >>"$log" 2>&1 && exit 1
+    cp "$asked" "$1"
+}
+
+# ---- what is tried ------------------------------------------------------------------------------------------------------
+
+# A daemon on the tree of own.kdl.
+own() {
+    local handler ns id
+    says
+    for handler in '' runc crun nvidia; do
+        pod "p$handler" "$handler" '{"annotations":{"purlin.test/note":"kept"}}'
+    done
+    ns=$(jq -r '.info.runtimeSpec.linux.namespaces[] | select(.type == "network").path' "$OUT/pod-p.json")
+    nsenter --net="$ns" ping -c 1 -W 2 10.23.0.1 >"$OUT/ping.txt"
+    nsenter --net="$ns" ip -json address show dev eth0 >"$OUT/address.json"
+    ip -json address show dev purlin0 >"$OUT/bridge.json"
+
+    for handler in runc crun nvidia; do
+        container "p$handler" "c$handler" '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' sh -c '
+            stat -c "%t:%T %F" /dev/purlin/serial0
+            head -c 4 /dev/purlin/serial0 | od -An -tx1
+            echo "SERIAL=$SERIAL"
+            grep CapEff /proc/self/status'
+    done
+    container prunc without '{}' sh -c 'ls /dev/purlin 2>&1; echo "SERIAL=$SERIAL"'
+
+    pod phost '' '{"port_mappings":[{"protocol":0,"container_port":80,"host_port":8080}]}'
+    through_host_port
+    cp /run/purlin-test-hook.log "$OUT/hooks.log"
+    cp /run/nvidia.log "$OUT/nvidia.log"
+
+    mirrors
+    pull "$OUT/asked.txt"
+}
+
+# A container that answers on port 80 once, asked by the host's port.
+through_host_port() {
+    local id
+    jq -n '{ metadata: { name: "answer" }, image: { image: "docker.io/library/busybox:latest" }, log_path: "answer.log", linux: {},
+        command: ["sh", "-c", "echo through the host port | nc -l -p 80"] }' >/run/answer.json
+    id=$(crictl create --no-pull "$(cat /run/phost.id)" /run/answer.json /run/phost.pod.json 2>>"$log")
+    crictl start "$id" >/dev/null 2>>"$log"
+    until_true answered
+}
+answered() { timeout 1 bash -c 'exec 7<>/dev/tcp/192.0.2.10/8080; cat <&7' 2>/dev/null | tee "$OUT/answer.txt" | grep -q .; }
+
+"$@"

@@ -77,15 +77,20 @@ mirrors() {
     certificate other
     cp /run/certificates/known.pem /etc/purlin-test/ca.pem
     : >"$asked"
+    # Whoever is not sent elsewhere asks the registry itself; here that must not wait for an answer from nowhere.
+    echo '127.0.0.1 registry-1.docker.io' >>/etc/hosts
     exec 8< <(exec /usr/bin/env python3 "$here/mirror.py" "$asked" /run/certificates)
     read -r -u 8 ready
     [ "$ready" = ready ]
 }
 
-# pull FILE: what the mirrors are asked when an image is pulled that nobody has.
+# pull FILE: what the mirrors are asked when an image is pulled that nobody has, by tag and by digest.
 pull() {
+    local end
     : >"$asked"
-    crictl --timeout 10s pull docker.io/library/purlin-test:1 >>"$log" 2>&1 && exit 1
+    for end in :1 "@sha256:$(printf '0%.0s' {1..64})"; do
+        crictl --timeout 10s pull "docker.io/library/purlin-test$end" >>"$log" 2>&1 && exit 1
+    done
     cp "$asked" "$1"
 }
 
@@ -131,5 +136,36 @@ through_host_port() {
     until_true answered
 }
 answered() { timeout 1 bash -c 'exec 7<>/dev/tcp/192.0.2.10/8080; cat <&7' 2>/dev/null | tee "$OUT/answer.txt" | grep -q .; }
+
+# hosts FOLDER: each file of it in the place of docker.io's, and what the mirrors are asked then, as FILE.asked.
+hosts() {
+    local file
+    cri_up
+    mirrors
+    for file in "$1"/*; do
+        cp "$file" /etc/containerd/certs.d/docker.io/hosts.toml
+        pull "$OUT/$(basename "$file").asked"
+    done
+}
+
+# configs FOLDER: each file of it as the daemon's configuration, and what the daemon says then, in a folder FILE.
+configs() {
+    local all=$OUT file pid
+    for file in "$1"/*; do
+        OUT=$all/$(basename "$file")
+        mkdir "$OUT"
+        cp "$file" /etc/containerd/config.toml
+        containerd >"$OUT/log" 2>&1 </dev/null &
+        pid=$!
+        until_true up_or_gone "$pid"
+        if kill -0 "$pid" 2>/dev/null; then
+            says
+            kill "$pid"
+        fi
+        wait "$pid" || true
+        rm -f /run/containerd/containerd.sock
+    done
+}
+up_or_gone() { ctr --connect-timeout 1s version || ! kill -0 "$1"; }
 
 "$@"

@@ -4,7 +4,8 @@ use crate::sandbox::{CONTAINERDS, Node, Seen, peers};
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
-const HANDLERS: [(&str, &str); 3] = [
+/// The handlers of own.kdl, with their binaries.
+pub const HANDLERS: [(&str, &str); 3] = [
     ("crun", "/usr/bin/crun"),
     ("nvidia", "/usr/local/bin/nvidia-container-runtime"),
     ("runc", "/usr/bin/runc"),
@@ -130,17 +131,23 @@ fn devices_and_hooks(seen: &Seen) {
 }
 
 fn mirrors_are_asked(seen: &Seen) {
-    assert_eq!(asked(&seen.text("asked.txt")), ASKED);
+    assert_eq!(seen.text("asked.txt"), asked());
 }
 
-/// What the mirrors of own.kdl are asked, in this order: the first may not resolve tags, the server comes last.
-pub const ASKED: [&str; 4] = [
-    "5002 HEAD /v2/cache/library/purlin-test/manifests/1?ns=docker.io",
-    "5003 HEAD /v2/library/purlin-test/manifests/1?ns=docker.io",
-    "5004 HEAD /v2/library/purlin-test/manifests/1?ns=docker.io",
-    "5005 HEAD /v2/library/purlin-test/manifests/1?ns=docker.io",
-];
-
-pub fn asked(log: &str) -> Vec<&str> {
-    log.lines().collect()
+/// What the mirrors of own.kdl are asked for an image that none has, first by tag and then by digest: in the order written
+/// there, the one that may not resolve tags for the digest only, and the server last.
+pub fn asked() -> String {
+    let digest = format!("sha256:{}", "0".repeat(64));
+    let mut log = String::new();
+    for (what, ports) in [
+        ("manifests/1".to_owned(), &[5002, 5004, 5003, 5005][..]),
+        (format!("manifests/{digest}"), &[5002, 5004, 5001, 5003, 5005]),
+        (format!("blobs/{digest}"), &[5002, 5004, 5001, 5003, 5005]),
+    ] {
+        for port in ports {
+            let root = if *port == 5002 { "/v2/cache" } else { "/v2" };
+            log += &format!("{port} HEAD {root}/library/purlin-test/{what}?ns=docker.io\n");
+        }
+    }
+    log
 }

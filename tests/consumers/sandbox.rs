@@ -216,6 +216,10 @@ impl Seen {
             .unwrap_or_else(|e| panic!("{name}: {e}\n{}", self.trouble()))
     }
 
+    pub fn has(&self, name: &str) -> bool {
+        self.out.path().join(name).exists()
+    }
+
     pub fn json(&self, name: &str) -> Json {
         serde_json::from_str(&self.text(name)).unwrap_or_else(|e| panic!("{name}: {e}\n{}", self.trouble()))
     }

@@ -89,7 +89,7 @@ pull() {
     local end
     : >"$asked"
     for end in :1 "@sha256:$(printf '0%.0s' {1..64})"; do
-        crictl --timeout 10s pull "docker.io/library/purlin-test$end" >>"$log" 2>&1 && exit 1
+        ! crictl --timeout 10s pull "docker.io/library/purlin-test$end" >>"$log" 2>&1 || exit 1
     done
     cp "$asked" "$1"
 }
@@ -167,5 +167,73 @@ configs() {
     done
 }
 up_or_gone() { ctr --connect-timeout 1s version || ! kill -0 "$1"; }
+
+# A daemon on a foreign root with our drop-in beside it.
+drop_in() {
+    local handler
+    says
+    containerd config dump >"$OUT/dump.toml"
+    for handler in '' test theirs; do
+        pod "p$handler" "$handler"
+    done
+    container ptest ctest '{}' true
+    container ptheirs ctheirs '{}' true
+    cp /run/purlin-test-hook.log "$OUT/hooks.log"
+    mirrors
+    pull "$OUT/asked.txt"
+}
+
+# cdi [only-dynamic]: a container that asks for the device.
+cdi() {
+    [ "${1:-}" = '' ] || [ ! -e /etc/cdi ] || rm -r /etc/cdi
+    cri_up
+    # No network is needed for it.
+    pod p '' '{"linux":{"security_context":{"namespace_options":{"network":2}}}}'
+    container p c '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' \
+        sh -c 'echo "FROM=$FROM"; stat -c %t:%T /dev/purlin/serial0'
+}
+
+# hot PURLIN SPEC: files written by purlin beside a daemon that runs, and a container with the device right after.
+hot() {
+    cri_up
+    pod p '' '{"linux":{"security_context":{"namespace_options":{"network":2}}}}'
+    container p before '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' true
+    "$1" render "$2" --root / >>"$log" 2>&1
+    container p after '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' stat -c %t:%T /dev/purlin/serial0
+}
+
+cnitool_() { CNI_PATH=/opt/cni/bin NETCONFPATH=/etc/cni/net.d command cnitool "$@"; }
+
+# The conflist, added to a namespace and taken away.
+cnitool() {
+    local ns=/run/netns/t
+    ip netns add t
+    export CAP_ARGS='{"portMappings":[{"hostPort":8080,"containerPort":80,"protocol":"tcp"}]}'
+    cnitool_ add pods "$ns" >"$OUT/add.json" 2>>"$log"
+    ip -n t -json address show dev eth0 >"$OUT/link.json"
+    nsenter --net="$ns" ping -c 1 -W 2 10.23.0.1 >"$OUT/ping.txt"
+    ip -details -json link show master purlin0 >"$OUT/port.json"
+    nat >"$OUT/nat.txt"
+    ls /var/lib/cni/networks/pods >"$OUT/leases.txt"
+    for time in del again; do
+        cnitool_ del pods "$ns" >>"$log" 2>&1 && rc=0 || rc=$?
+        echo "$time $rc"
+    done >"$OUT/gone.txt"
+    nat >"$OUT/nat-after.txt"
+    ls /var/lib/cni/networks/pods >"$OUT/leases-after.txt"
+    ip -n t -o link show dev eth0 >"$OUT/link-after.txt" 2>/dev/null || true
+}
+nat() { iptables-save -t nat; nft list ruleset; }
+
+# Two conflists that cannot work.
+cni_refused() {
+    ip netns add t
+    jq '.plugins[0].type = "nope"' /etc/cni/net.d/10-purlin-pods.conflist >/run/nope.conflist
+    jq '.cniVersion = "9.9.9"' /etc/cni/net.d/10-purlin-pods.conflist >/run/version.conflist
+    for name in nope version; do
+        cp "/run/$name.conflist" /etc/cni/net.d/10-purlin-pods.conflist
+        ! cnitool_ add pods /run/netns/t >"$OUT/$name.txt" 2>&1 || exit 1
+    done
+}
 
 "$@"

@@ -5,6 +5,9 @@
 //! Every run is one sandbox (tests/peers/sandbox.sh), one at a time, and after each the test sees that no process and no
 //! mount of it is left. inside.sh collects what the consumers do; all judging is done here.
 
+mod cases;
+mod cni;
+mod drop_in;
 mod misspelt;
 mod own;
 mod sandbox;

@@ -85,9 +85,16 @@ pub struct Node {
 }
 
 impl Node {
+    /// A node that is files only.
+    pub fn files(version: &'static str) -> Self {
+        let node = Self { dir: tempfile::tempdir().unwrap(), version };
+        std::fs::create_dir(node.tree()).unwrap();
+        node
+    }
+
     /// A node with the programs and the device that the specs here name.
     pub fn new(version: &'static str) -> Self {
-        let node = Self { dir: tempfile::tempdir().unwrap(), version };
+        let node = Self::files(version);
         node.program(
             "/usr/local/bin/nvidia-container-runtime",
             // There is no systemd in the sandbox: the flag is noted and not passed on.
@@ -132,7 +139,12 @@ impl Node {
 
     /// Writes a spec beside the tree.
     pub fn spec(&self, text: &str) -> PathBuf {
-        let path = self.dir.path().join("spec.kdl");
+        self.beside("spec.kdl", text)
+    }
+
+    /// Writes a file beside the tree.
+    pub fn beside(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
@@ -170,7 +182,6 @@ impl Node {
         let out = tempfile::tempdir().unwrap();
         let work = tempfile::tempdir().unwrap();
         let sandbox = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/sandbox.sh");
-        std::fs::create_dir_all(self.tree()).unwrap();
         // The end of sandbox.sh is the end of everything in it, also when it is told to end.
         let output = Command::new("timeout")
             .args(["--kill-after=30", "120", path(&sandbox)])

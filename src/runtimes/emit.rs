@@ -245,7 +245,10 @@ fn not_in_root(root: &Root, ours: &str, file: &str, origin: &Origin, emission: &
     if !(3..=4).contains(&root.version()) {
         emission.find(
             Diagnostic::new(Code::PUR0305, format!("{path} is of configuration version {}", root.version()))
-                .at(origin.span, "a drop-in must be of its root's version, and purlin writes 3 and 4")
+                .at(
+                    origin.span,
+                    format!("{file} must be of its root's version, and purlin writes 3 and 4"),
+                )
                 .note("containerd 2.0 to 2.2 loses the whole CRI section of a root of another version than its drop-in")
                 .help("bring the root file up: `containerd config migrate`"),
         );

@@ -56,7 +56,9 @@ impl<'a> Emission<'a> {
 
     /// Notes something that facts would decide.
     pub fn unproven(&mut self, path: &str, span: Span, what: impl Into<String>) {
-        self.plan.unproven.push(Unproven { what: what.into(), origin: Origin { path: path.to_owned(), span } });
+        self.plan
+            .unproven
+            .push(Unproven { what: what.into(), origin: Origin { path: path.to_owned(), span } });
     }
 
     /// Whether an executable is known to be absent, known to be there, or not known.
@@ -88,7 +90,8 @@ impl<'a> Emission<'a> {
 /// Makes the plan of a checked spec for a host, or for any host when there are no facts.
 #[must_use]
 pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan {
-    let plan = Plan { adoptions: node.adoptions().clone(), objects: node.platform().objects(), ..Plan::default() };
+    let plan =
+        Plan { adoptions: node.adoptions().clone(), objects: node.platform().objects(), ..Plan::default() };
     let mut emission = Emission { node, facts, findings, plan };
     sections::emit(node.parts(), &mut emission);
     let mut plan = emission.plan;
@@ -106,11 +109,14 @@ fn one_owner(plan: &mut Plan, findings: &mut Findings) {
             return true;
         };
         findings.push(
-            Diagnostic::new(Code::PUR0205, format!("`{}` and `{}` both make {}", first.path, artifact.origin.path, artifact.place))
-                .at(artifact.origin.span, "this makes it again")
-                .see(first.span, "this makes it first")
-                .note("a place has one owner, or each would undo the other's work")
-                .help("give one of them another name, or leave one out"),
+            Diagnostic::new(
+                Code::PUR0205,
+                format!("`{}` and `{}` both make {}", first.path, artifact.origin.path, artifact.place),
+            )
+            .at(artifact.origin.span, "this makes it again")
+            .see(first.span, "this makes it first")
+            .note("a place has one owner, or each would undo the other's work")
+            .help("give one of them another name, or leave one out"),
         );
         false
     });

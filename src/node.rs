@@ -68,7 +68,11 @@ impl CheckContext<'_> {
                 findings.push(
                     Diagnostic::new(
                         Code::PUR0210,
-                        format!("{program} {} cannot carry `{}`", range.low, crate::source::kebab(&entry.key)),
+                        format!(
+                            "{program} {} cannot carry `{}`",
+                            range.low,
+                            crate::source::kebab(&entry.key)
+                        ),
                     )
                     .at(entry.key_span, format!("{program} knows it from {first} on"))
                     .see(range.span, format!("the range begins with {}", range.low))
@@ -127,7 +131,12 @@ fn kubelet_range(spec: &NodeSpec, findings: &mut Findings) {
 }
 
 /// Refuses a range that reaches beyond the versions that Purlin knows.
-pub fn known_range(program: &str, range: Spanned<Versions>, known: Versions, findings: &mut Findings) -> bool {
+pub fn known_range(
+    program: &str,
+    range: Spanned<Versions>,
+    known: Versions,
+    findings: &mut Findings,
+) -> bool {
     if known.low <= range.low && range.high <= known.high {
         return true;
     }

@@ -1,8 +1,8 @@
 //! The registry of sections: one line each. All that runs over every section is made from this list.
 
+use crate::diag::Findings;
 use crate::emission::Emission;
 use crate::node::CheckContext;
-use crate::diag::Findings;
 use crate::spec::{AbsolutePath, Adoption, Named, Symbols, Target};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -21,7 +21,8 @@ impl Explain {
         };
         let Some(code) = Code::parse(word) else {
             let near = closest(word, CODES.iter().map(|c| c.name()));
-            let remedy = near.map_or("`purlin explain` lists them".to_owned(), |n| format!("did you mean {n}?"));
+            let remedy =
+                near.map_or("`purlin explain` lists them".to_owned(), |n| format!("did you mean {n}?"));
             return Err(Failure(format!("there is no code `{word}`; {remedy}")));
         };
         session.print(code.page())?;

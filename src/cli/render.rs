@@ -28,7 +28,9 @@ impl Render {
         let dir = match (&self.output, &session.root) {
             (Some(output), None) => output,
             (None, Some(root)) => root,
-            (Some(_), Some(_)) => return Err(Failure("--output and --root name one thing; give one of them".into())),
+            (Some(_), Some(_)) => {
+                return Err(Failure("--output and --root name one thing; give one of them".into()));
+            }
             (None, None) => return Err(Failure("say where to: `--output DIR`".into())),
         };
         let host = self.facts.as_deref().map(input::facts_file).transpose()?;

@@ -24,11 +24,14 @@ pub fn check(raw: &Devices, context: &CheckContext<'_>, findings: &mut Findings)
         for path in &member.value.paths {
             if let Some((owner, span)) = owners.get(&path.value) {
                 findings.push(
-                    Diagnostic::new(Code::PUR0205, format!("`{}` is claimed by `{owner}` and by `{kind}`", path.value))
-                        .at(path.span, format!("`{kind}` claims it here"))
-                        .see(*span, format!("`{owner}` claims it here"))
-                        .note("each kind would hand the same device to a pod of its own")
-                        .help("leave it to one of them"),
+                    Diagnostic::new(
+                        Code::PUR0205,
+                        format!("`{}` is claimed by `{owner}` and by `{kind}`", path.value),
+                    )
+                    .at(path.span, format!("`{kind}` claims it here"))
+                    .see(*span, format!("`{owner}` claims it here"))
+                    .note("each kind would hand the same device to a pod of its own")
+                    .help("leave it to one of them"),
                 );
             } else {
                 owners.insert(&path.value, (kind.to_string(), path.span));
@@ -42,7 +45,9 @@ pub fn check(raw: &Devices, context: &CheckContext<'_>, findings: &mut Findings)
 /// The CDI library in containerd before 2.4 panics on a kind whose class has one character (its 1.1.1 is mended).
 fn one_letter(kind: &DeviceKind, span: crate::diag::Span, symbols: &Symbols, findings: &mut Findings) {
     let one = kind.get().split('/').any(|part| part.len() == 1);
-    if let Some((lowest, range)) = symbols.lowest(Program::Containerd).filter(|(v, _)| one && *v < Minor(2, 4)) {
+    if let Some((lowest, range)) =
+        symbols.lowest(Program::Containerd).filter(|(v, _)| one && *v < Minor(2, 4))
+    {
         findings.push(
             Diagnostic::new(Code::PUR0210, format!("containerd {lowest} crashes on the device kind `{kind}`"))
                 .at(span, "its class has one character")

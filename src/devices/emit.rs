@@ -77,11 +77,14 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
             let kind = device.kind.to_string();
             match owners.get(node) {
                 Some((owner, first)) if *owner != kind => emission.find(
-                    Diagnostic::new(Code::PUR0205, format!("`{node}` is claimed by `{owner}` and by `{kind}`"))
-                        .at(span, format!("`{kind}` claims it here"))
-                        .see(*first, format!("`{owner}` claims it here"))
-                        .note("each kind would hand the same device to a pod of its own")
-                        .help("narrow one of the patterns"),
+                    Diagnostic::new(
+                        Code::PUR0205,
+                        format!("`{node}` is claimed by `{owner}` and by `{kind}`"),
+                    )
+                    .at(span, format!("`{kind}` claims it here"))
+                    .see(*first, format!("`{owner}` claims it here"))
+                    .note("each kind would hand the same device to a pod of its own")
+                    .help("narrow one of the patterns"),
                 ),
                 Some(_) => {}
                 None => {
@@ -110,7 +113,11 @@ fn find(device: &Device, emission: &mut Emission<'_>) -> Vec<Found> {
                 None => emission.unproven(&device.path(), path.span, format!("whether `{text}` is there")),
             }
             let name = device_name(text);
-            found.entry(name.clone()).or_insert_with(|| Found { name, nodes: vec![text.clone()], span: path.span });
+            found.entry(name.clone()).or_insert_with(|| Found {
+                name,
+                nodes: vec![text.clone()],
+                span: path.span,
+            });
             continue;
         }
         let Some(nodes) = nodes else {
@@ -126,7 +133,11 @@ fn find(device: &Device, emission: &mut Emission<'_>) -> Vec<Found> {
         let before = found.len();
         for node in nodes.keys().filter(|n| pattern.matches_with(n, options)) {
             let name = device_name(node);
-            found.entry(name.clone()).or_insert_with(|| Found { name, nodes: vec![node.clone()], span: path.span });
+            found.entry(name.clone()).or_insert_with(|| Found {
+                name,
+                nodes: vec![node.clone()],
+                span: path.span,
+            });
         }
         if found.len() == before {
             emission.find(nothing(text, path.span));
@@ -238,7 +249,12 @@ fn cdi(device: &Device, found: Vec<Found>, emission: &mut Emission<'_>) {
             },
         })
         .collect();
-    let spec = CdiSpec { cdi_version: cdi_version(&kind, &names), kind: kind.clone(), container_edits: edits, devices };
+    let spec = CdiSpec {
+        cdi_version: cdi_version(&kind, &names),
+        kind: kind.clone(),
+        container_edits: edits,
+        devices,
+    };
     let directory = emission.platform().cdi_dynamic;
     let file = format!("{directory}/purlin-{}.json", kind.replace('/', "-"));
     redefined(device, &names, emission);
@@ -288,7 +304,11 @@ fn redefined(device: &Device, names: &[String], emission: &mut Emission<'_>) {
     let platform = emission.platform();
     for (directory, equal) in [(platform.cdi_dynamic, true), (platform.cdi_static, false)] {
         if !emission.facts().is_some_and(|f| f.knows_place(directory)) {
-            emission.unproven(&device.path(), device.span, format!("whether a file in {directory} defines the same device"));
+            emission.unproven(
+                &device.path(),
+                device.span,
+                format!("whether a file in {directory} defines the same device"),
+            );
             continue;
         }
         for (path, file) in emission.foreign(directory) {

@@ -235,9 +235,13 @@ pub struct LedgerEntry {
 pub enum FactsError {
     #[error("the facts are not valid: {0}")]
     Invalid(#[from] serde_json::Error),
-    #[error("the facts are of version `{found}`, this purlin reads `{VERSION}`; make them anew with `purlin observe`")]
+    #[error(
+        "the facts are of version `{found}`, this purlin reads `{VERSION}`; make them anew with `purlin observe`"
+    )]
     Version { found: String },
-    #[error("the ledger is of version `{found}`, this purlin reads `{LEDGER_VERSION}`; use the purlin that wrote it, or a newer one")]
+    #[error(
+        "the ledger is of version `{found}`, this purlin reads `{LEDGER_VERSION}`; use the purlin that wrote it, or a newer one"
+    )]
     Ledger { found: String },
 }
 
@@ -282,7 +286,8 @@ impl Facts {
 /// Whether `path` is `directory` or stands below it.
 #[must_use]
 pub fn within(path: &str, directory: &str) -> bool {
-    path.strip_prefix(directory.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    path.strip_prefix(directory.trim_end_matches('/'))
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// SHA-256 in hexadecimal.

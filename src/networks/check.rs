@@ -24,7 +24,8 @@ pub fn check(raw: &Networks, _context: &CheckContext<'_>, findings: &mut Finding
     let mut networks = Vec::new();
     for (name, member) in raw {
         let default = member.value.default.is_some_and(|d| d.value);
-        let network = Network { name: name.to_string(), span: member.name_span, default, raw: member.value.clone() };
+        let network =
+            Network { name: name.to_string(), span: member.name_span, default, raw: member.value.clone() };
         addresses(&network, findings);
         networks.push(network);
     }
@@ -60,10 +61,13 @@ fn addresses(network: &Network, findings: &mut Findings) {
     let Some(ipam) = &network.raw.ipam else {
         if network.default {
             findings.push(
-                Diagnostic::new(Code::PUR0105, format!("the default network `{}` gives pods no address", network.name))
-                    .at(network.span, "it has no `ipam`")
-                    .note("the kubelet takes a pod without an address for failed")
-                    .help("add `ipam { range \"10.22.0.0/24\" }`"),
+                Diagnostic::new(
+                    Code::PUR0105,
+                    format!("the default network `{}` gives pods no address", network.name),
+                )
+                .at(network.span, "it has no `ipam`")
+                .note("the kubelet takes a pod without an address for failed")
+                .help("add `ipam { range \"10.22.0.0/24\" }`"),
             );
         }
         return;
@@ -87,10 +91,13 @@ fn addresses(network: &Network, findings: &mut Findings) {
             && via.get().is_ipv4() != route.to.get().addr().is_ipv4()
         {
             findings.push(
-                Diagnostic::new(Code::PUR0209, format!("the route to `{}` goes by an address of the other family", route.to.value))
-                    .at(via.span, "not of the route's family")
-                    .see(route.to.span, "the route")
-                    .help("name a next hop of the same family"),
+                Diagnostic::new(
+                    Code::PUR0209,
+                    format!("the route to `{}` goes by an address of the other family", route.to.value),
+                )
+                .at(via.span, "not of the route's family")
+                .see(route.to.span, "the route")
+                .help("name a next hop of the same family"),
             );
         }
     }
@@ -111,9 +118,10 @@ fn within(subnet: &Spanned<Subnet>, range: &Range, findings: &mut Findings) {
             return Some((ip, address.span));
         };
         let example = net.hosts().next().map(|h| format!("choose one within, like `{h}`"));
-        let mut finding = Diagnostic::new(Code::PUR0209, format!("the {what} `{ip}` is no address for `{net}`"))
-            .at(address.span, wrong)
-            .see(subnet.span, "the range's network");
+        let mut finding =
+            Diagnostic::new(Code::PUR0209, format!("the {what} `{ip}` is no address for `{net}`"))
+                .at(address.span, wrong)
+                .see(subnet.span, "the range's network");
         if let Some(example) = example {
             finding = finding.help(example);
         }
@@ -143,11 +151,17 @@ fn overlaps(networks: &[Network], findings: &mut Findings) {
             for (other, span, owner) in &seen {
                 if overlap(net, *other) {
                     findings.push(
-                        Diagnostic::new(Code::PUR0208, format!("`{net}` of network `{}` overlaps with `{other}` of network `{owner}`", network.name))
-                            .at(subnet.span, "these addresses are given out twice")
-                            .see(*span, "the other range")
-                            .note("two pods could get one address, and the host would route to one of them only")
-                            .help("give each range a network of its own"),
+                        Diagnostic::new(
+                            Code::PUR0208,
+                            format!(
+                                "`{net}` of network `{}` overlaps with `{other}` of network `{owner}`",
+                                network.name
+                            ),
+                        )
+                        .at(subnet.span, "these addresses are given out twice")
+                        .see(*span, "the other range")
+                        .note("two pods could get one address, and the host would route to one of them only")
+                        .help("give each range a network of its own"),
                     );
                 }
             }

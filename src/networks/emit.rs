@@ -148,7 +148,8 @@ fn bridge_plugin<'a>(network: &'a Network, bridge: &'a Bridge) -> BridgePlugin<'
 }
 
 fn host_local(ipam: &Ipam, default: bool) -> HostLocal {
-    let subnets: Vec<_> = ipam.ranges.iter().filter_map(|r| r.subnet.as_ref().map(|s| (r, *s.get()))).collect();
+    let subnets: Vec<_> =
+        ipam.ranges.iter().filter_map(|r| r.subnet.as_ref().map(|s| (r, *s.get()))).collect();
     let mut routes: Vec<_> = ipam
         .routes
         .iter()
@@ -201,9 +202,11 @@ fn plugin_types(network: &Network) -> Vec<&'static str> {
 fn cni_version(network: &Network, emission: &mut Emission<'_>) -> &'static str {
     let directory = emission.platform().cni_bin;
     let Some(known) = emission.facts().and_then(|f| f.cni_plugins.as_ref()) else {
-        emission.unproven(&network.path(), network.span, format!(
-            "which versions the plugins in {directory} speak; the conflist says {CNI_FALLBACK}"
-        ));
+        emission.unproven(
+            &network.path(),
+            network.span,
+            format!("which versions the plugins in {directory} speak; the conflist says {CNI_FALLBACK}"),
+        );
         return CNI_FALLBACK;
     };
     let mut candidates = CNI_VERSIONS.to_vec();
@@ -221,10 +224,13 @@ fn cni_version(network: &Network, emission: &mut Emission<'_>) -> &'static str {
                 candidates.retain(|c| plugin.versions.iter().any(|v| v == c));
                 if candidates.is_empty() {
                     emission.find(
-                        Diagnostic::new(Code::PUR0303, format!("the CNI plugin `{kind}` speaks none of {}", CNI_VERSIONS.join(", ")))
-                            .at(network.span, "this network needs it")
-                            .note(format!("{} answers: {}", plugin.path, plugin.versions.join(", ")))
-                            .help("install newer CNI reference plugins"),
+                        Diagnostic::new(
+                            Code::PUR0303,
+                            format!("the CNI plugin `{kind}` speaks none of {}", CNI_VERSIONS.join(", ")),
+                        )
+                        .at(network.span, "this network needs it")
+                        .note(format!("{} answers: {}", plugin.path, plugin.versions.join(", ")))
+                        .help("install newer CNI reference plugins"),
                     );
                     return CNI_FALLBACK;
                 }
@@ -247,7 +253,11 @@ fn shadows(network: &Network, file: &str, emission: &mut Emission<'_>) {
     }
     let directory = emission.platform().cni_conf;
     if !emission.facts().is_some_and(|f| f.knows_place(directory)) {
-        emission.unproven(&network.path(), network.span, format!("whether another file in {directory} sorts before {file}"));
+        emission.unproven(
+            &network.path(),
+            network.span,
+            format!("whether another file in {directory} sorts before {file}"),
+        );
         return;
     }
     for (path, _) in emission.foreign(directory) {
@@ -273,7 +283,11 @@ fn hosts_addresses(network: &Network, emission: &mut Emission<'_>) {
         return;
     }
     let Some(links) = emission.facts().and_then(|f| f.links.as_ref()) else {
-        emission.unproven(&network.path(), network.span, "whether the node has addresses of these ranges elsewhere");
+        emission.unproven(
+            &network.path(),
+            network.span,
+            "whether the node has addresses of these ranges elsewhere",
+        );
         return;
     };
     let own = network.raw.bridge.as_ref().map(|b| b.name.get().as_str());
@@ -281,9 +295,12 @@ fn hosts_addresses(network: &Network, emission: &mut Emission<'_>) {
     for (name, address) in foreign.flat_map(|(name, link)| link.addresses.iter().map(move |a| (name, a))) {
         for range in ranges.iter().filter(|r| overlap(*r.get(), address.trunc())) {
             emission.find(
-                Diagnostic::new(Code::PUR0310, format!("`{}` overlaps with `{address}` of the node's link `{name}`", range.value))
-                    .at(range.span, "pods would get addresses that the node reaches elsewhere")
-                    .help("choose a range that the node has no part of"),
+                Diagnostic::new(
+                    Code::PUR0310,
+                    format!("`{}` overlaps with `{address}` of the node's link `{name}`", range.value),
+                )
+                .at(range.span, "pods would get addresses that the node reaches elsewhere")
+                .help("choose a range that the node has no part of"),
             );
         }
     }

@@ -103,7 +103,9 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
     for artifact in &plan.artifacts {
         let path = artifact.place.path(plan.objects);
         let hidden = match artifact.place {
-            Place::Object { .. } if !facts.simulated => Some(format!("whether the API server has {}", artifact.place)),
+            Place::Object { .. } if !facts.simulated => {
+                Some(format!("whether the API server has {}", artifact.place))
+            }
             _ if !facts.knows_place(&path) => Some(format!("what stands at {path}")),
             _ => None,
         };
@@ -157,10 +159,7 @@ fn restarts(plan: &Plan, steps: &mut Vec<Step>) {
             add(unit, &change.place);
         }
     }
-    let at = steps
-        .iter()
-        .position(|s| matches!(s, Step::Change(c) if turn(c) == 5))
-        .unwrap_or(steps.len());
+    let at = steps.iter().position(|s| matches!(s, Step::Change(c) if turn(c) == 5)).unwrap_or(steps.len());
     let restarts = restarts.into_iter().map(|(unit, because)| Step::RestartUnit { unit, because });
     steps.splice(at..at, restarts);
 }
@@ -182,7 +181,13 @@ fn untouched(file: &File, entry: &LedgerEntry) -> bool {
     file.kind == FileKind::Regular && file.sha256.as_ref() == Some(&entry.sha256) && file.mode == entry.mode
 }
 
-fn desired(plan: &Plan, artifact: &Artifact, path: &str, facts: &Facts, findings: &mut Findings) -> Option<Change> {
+fn desired(
+    plan: &Plan,
+    artifact: &Artifact,
+    path: &str,
+    facts: &Facts,
+    findings: &mut Findings,
+) -> Option<Change> {
     let entry = facts.ledger.as_ref().and_then(|l| l.entries.get(path));
     let mode = octal(artifact.mode);
     let mut change = Change {
@@ -204,7 +209,8 @@ fn desired(plan: &Plan, artifact: &Artifact, path: &str, facts: &Facts, findings
         }
         return Some(change);
     };
-    let same_bytes = file.kind == FileKind::Regular && file.sha256.as_deref() == Some(&sha256(&artifact.bytes));
+    let same_bytes =
+        file.kind == FileKind::Regular && file.sha256.as_deref() == Some(&sha256(&artifact.bytes));
     let roots = file.owner.is_none_or(|o| o.uid == 0 && o.gid == 0);
     if same_bytes && file.mode == mode && roots {
         return None;
@@ -229,7 +235,9 @@ fn desired(plan: &Plan, artifact: &Artifact, path: &str, facts: &Facts, findings
                 Diagnostic::new(Code::PUR0301, format!("`{path}` is there, and purlin did not make it"))
                     .at(artifact.origin.span, "this would overwrite it")
                     .note("someone's work would be lost")
-                    .help(format!("move it away, or let purlin take it over: `adopt \"{path}\" \"replace\"`")),
+                    .help(format!(
+                        "move it away, or let purlin take it over: `adopt \"{path}\" \"replace\"`"
+                    )),
             );
         }
     }
@@ -276,7 +284,8 @@ fn no_longer_desired(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts) -> Vec
         .filter(|(path, _)| !ours.contains(*path))
         .filter_map(|(path, entry)| {
             let file = facts.files.get(path)?;
-            let mut change = removal(path, file, entry.restarts.clone().map_or(Impact::Hot, Impact::Restart), plan);
+            let mut change =
+                removal(path, file, entry.restarts.clone().map_or(Impact::Hot, Impact::Restart), plan);
             if !untouched(file, entry) {
                 change.notes.push("drift: purlin made it, and someone changed it since".to_owned());
             }

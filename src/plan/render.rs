@@ -102,7 +102,8 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
         Operation::Update => (name.as_str(), name.as_str()),
         Operation::Delete => (name.as_str(), "/dev/null"),
     };
-    let unified = TextDiff::from_lines(&old, &new).unified_diff().context_radius(3).header(from, to).to_string();
+    let unified =
+        TextDiff::from_lines(&old, &new).unified_diff().context_radius(3).header(from, to).to_string();
     for line in unified.split_inclusive('\n') {
         let bare = line.trim_end_matches('\n');
         let end = &line[bare.len()..];
@@ -132,7 +133,13 @@ fn visible(text: &str) -> String {
         return text.to_owned();
     }
     text.chars()
-        .map(|c| if c.is_control() && c != '\n' && c != '\t' { format!("\\u{{{:x}}}", c as u32) } else { c.to_string() })
+        .map(|c| {
+            if c.is_control() && c != '\n' && c != '\t' {
+                format!("\\u{{{:x}}}", c as u32)
+            } else {
+                c.to_string()
+            }
+        })
         .collect()
 }
 
@@ -149,7 +156,9 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
         .map(|step| {
             // Plain data with string keys: serialising cannot fail.
             let mut value = serde_json::to_value(step).unwrap_or_default();
-            if let (Step::Change(change), Some(object)) = (step, value.get_mut("change").and_then(Json::as_object_mut)) {
+            if let (Step::Change(change), Some(object)) =
+                (step, value.get_mut("change").and_then(Json::as_object_mut))
+            {
                 object.insert("origin".into(), change.origin.as_ref().map_or(Json::Null, cite));
                 object.insert("impact".into(), json!(change.impact.to_string()));
             }
@@ -158,7 +167,8 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
         .collect();
     let unproven: Vec<Json> =
         diff.unproven.iter().map(|u| json!({ "what": u.what, "origin": cite(&u.origin) })).collect();
-    let endpoints: Vec<Json> = diff.endpoints.iter().map(|e| serde_json::to_value(e).unwrap_or_default()).collect();
+    let endpoints: Vec<Json> =
+        diff.endpoints.iter().map(|e| serde_json::to_value(e).unwrap_or_default()).collect();
     json!({
         "version": VERSION,
         "simulated": diff.simulated,

@@ -67,13 +67,23 @@ pub fn text(hooks: &[Hook]) -> Result<String, BaseError> {
 
 fn containerd_default() -> Json {
     let capabilities = [
-        "CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "NET_RAW", "SETGID", "SETUID", "SETFCAP", "SETPCAP",
-        "NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE",
+        "CHOWN",
+        "DAC_OVERRIDE",
+        "FSETID",
+        "FOWNER",
+        "MKNOD",
+        "NET_RAW",
+        "SETGID",
+        "SETUID",
+        "SETFCAP",
+        "SETPCAP",
+        "NET_BIND_SERVICE",
+        "SYS_CHROOT",
+        "KILL",
+        "AUDIT_WRITE",
     ]
     .map(|c| format!("CAP_{c}"));
-    let mount = |destination: &str, kind: &str, source: &str, options: &[&str]| {
-        json!({ "destination": destination, "type": kind, "source": source, "options": options })
-    };
+    let mount = |destination: &str, kind: &str, source: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": source, "options": options });
     let namespaces = ["pid", "ipc", "uts", "mount", "network"].map(|kind| json!({ "type": kind }));
     json!({
         // Every runc and crun in use reads it; it is copied into each container's own spec.

@@ -100,16 +100,17 @@ fn defaults(name: &str, span: Span, containerd: &Containerd, findings: &mut Find
     let own = containerd.config.value == ConfigMode::Own;
     match defaults.as_slice() {
         [] if own => {
-            let mut finding = Diagnostic::new(Code::PUR0202, format!("runtime `{name}` has no default handler"));
+            let mut finding =
+                Diagnostic::new(Code::PUR0202, format!("runtime `{name}` has no default handler"));
             finding = if containerd.handlers.is_empty() {
                 finding.at(span, "it has no handlers").help("add one: `handler \"runc\" default=#true`")
             } else {
                 let first = containerd.handlers.iter().next();
                 let finding = finding.at(span, "none of its handlers is the default");
                 match first {
-                    Some((handler, member)) => {
-                        finding.see(member.name_span, format!("`{handler}` could be")).help("write `default=#true` (YAML: `default: true`) on one handler")
-                    }
+                    Some((handler, member)) => finding
+                        .see(member.name_span, format!("`{handler}` could be"))
+                        .help("write `default=#true` (YAML: `default: true`) on one handler"),
                     None => finding,
                 }
             };
@@ -118,10 +119,13 @@ fn defaults(name: &str, span: Span, containerd: &Containerd, findings: &mut Find
         [first, more @ ..] => {
             for (handler, place) in more {
                 findings.push(
-                    Diagnostic::new(Code::PUR0202, format!("runtime `{name}` has more than one default handler"))
-                        .at(*place, format!("`{handler}` is a default too"))
-                        .see(first.1, format!("`{}` is the default", first.0))
-                        .help("leave `default` on one handler only"),
+                    Diagnostic::new(
+                        Code::PUR0202,
+                        format!("runtime `{name}` has more than one default handler"),
+                    )
+                    .at(*place, format!("`{handler}` is a default too"))
+                    .see(first.1, format!("`{}` is the default", first.0))
+                    .help("leave `default` on one handler only"),
                 );
             }
         }
@@ -145,10 +149,13 @@ fn registry(host: &str, span: Span, raw: &Registry, findings: &mut Findings) {
     for mirror in &raw.mirrors {
         if let Some(first) = seen.iter().find(|u| u.value == mirror.url.value) {
             findings.push(
-                Diagnostic::new(Code::PUR0205, format!("registry `{host}` has the mirror `{}` twice", mirror.url.value))
-                    .at(mirror.url.span, "given again")
-                    .see(first.span, "given first")
-                    .help("leave one out"),
+                Diagnostic::new(
+                    Code::PUR0205,
+                    format!("registry `{host}` has the mirror `{}` twice", mirror.url.value),
+                )
+                .at(mirror.url.span, "given again")
+                .see(first.span, "given first")
+                .help("leave one out"),
             );
         }
         seen.push(&mirror.url);

@@ -144,7 +144,10 @@ impl Config {
             device_ownership_from_security_context: raw.device_ownership_from_security_context,
             enable_unprivileged_ports: raw.enable_unprivileged_ports,
             ignore_image_defined_volumes: raw.ignore_image_defined_volumes,
-            stats_collect_period: raw.stats_collect_period.as_ref().map(|d| format!("{}ms", d.get().as_millis())),
+            stats_collect_period: raw
+                .stats_collect_period
+                .as_ref()
+                .map(|d| format!("{}ms", d.get().as_millis())),
             cni: own.then(|| cni(versions, platform)),
             containerd: (!handlers.runtimes.is_empty()).then_some(handlers),
         };

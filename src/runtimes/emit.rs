@@ -24,7 +24,11 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
     }
     for registry in &part.registries {
         let path = format!("runtimes.registries.{}", registry.host);
-        let file = format!("{}/{}/hosts.toml", emission.platform().containerd_hosts, hosts::directory(&registry.host));
+        let file = format!(
+            "{}/{}/hosts.toml",
+            emission.platform().containerd_hosts,
+            hosts::directory(&registry.host)
+        );
         match hosts::text(registry) {
             Ok(text) => emission.artifact(Artifact {
                 place: Place::File(file),
@@ -44,7 +48,12 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
 }
 
 /// No input is known that a serialiser refuses; if one turns up, it is a finding and not a panic.
-fn unwritable(emission: &mut Emission<'_>, path: &str, span: crate::diag::Span, error: &dyn std::fmt::Display) {
+fn unwritable(
+    emission: &mut Emission<'_>,
+    path: &str,
+    span: crate::diag::Span,
+    error: &dyn std::fmt::Display,
+) {
     emission.find(
         Diagnostic::new(Code::PUR0104, format!("`{path}` cannot be written down: {error}"))
             .at(span, "from here")
@@ -65,7 +74,10 @@ fn emit_daemon(daemon: &Daemon, part: &Part, emission: &mut Emission<'_>) {
     let base_spec = needs_base_spec(&part.everywhere, daemon)
         .then(|| format!("{}/{}.json", platform.containerd_base_specs, daemon.name));
     let root = if own { None } else { root_of(daemon, emission) };
-    let format = root.as_ref().and_then(|r| u8::try_from(r.version()).ok()).unwrap_or_else(|| version_for(versions.low));
+    let format = root
+        .as_ref()
+        .and_then(|r| u8::try_from(r.version()).ok())
+        .unwrap_or_else(|| version_for(versions.low));
     let config =
         Config::new(daemon, format, versions, !part.registries.is_empty(), base_spec.as_deref(), platform);
     let impact = Impact::Restart(platform.containerd_unit.to_owned());
@@ -89,7 +101,12 @@ fn emit_daemon(daemon: &Daemon, part: &Part, emission: &mut Emission<'_>) {
             Err(error) => unwritable(emission, &origin.path, origin.span, &error),
         }
         for hook in &part.everywhere {
-            binary(&format!("runtimes.hooks.{}", hook.name), &hook.raw.path.to_string(), hook.raw.path.span, emission);
+            binary(
+                &format!("runtimes.hooks.{}", hook.name),
+                &hook.raw.path.to_string(),
+                hook.raw.path.span,
+                emission,
+            );
         }
     }
     if own || !config.is_empty() {
@@ -115,7 +132,8 @@ fn emit_daemon(daemon: &Daemon, part: &Part, emission: &mut Emission<'_>) {
         }
     }
     if !places.is_empty() {
-        emission.action(Action::RestartUnit { unit: platform.containerd_unit.to_owned(), when_changed: places });
+        emission
+            .action(Action::RestartUnit { unit: platform.containerd_unit.to_owned(), when_changed: places });
     }
     handlers(daemon, emission);
 }
@@ -125,10 +143,14 @@ fn versions(daemon: &Daemon, origin: &Origin, emission: &mut Emission<'_>) -> Ve
     let range = daemon.versions;
     let Some(daemons) = emission.facts().and_then(|f| f.daemons.as_ref()) else {
         if range.low != range.high {
-            emission.unproven(&origin.path, range.span, format!(
-                "which containerd of {} runs on the node; the files are made for {}",
-                range.value, range.low
-            ));
+            emission.unproven(
+                &origin.path,
+                range.span,
+                format!(
+                    "which containerd of {} runs on the node; the files are made for {}",
+                    range.value, range.low
+                ),
+            );
         }
         return range.value;
     };
@@ -160,12 +182,20 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
     let place = daemon.raw.config.span;
     let origin = format!("runtimes.runtimes.{}", daemon.name);
     let Some(facts) = emission.facts().filter(|f| f.knows_place(path)) else {
-        emission.unproven(&origin, place, format!("whether {path} imports the drop-in, and of which version it is"));
+        emission.unproven(
+            &origin,
+            place,
+            format!("whether {path} imports the drop-in, and of which version it is"),
+        );
         return None;
     };
     let Some(file) = facts.files.get(path) else {
         if facts.simulated {
-            emission.unproven(&origin, place, format!("whether {path} imports the drop-in: the tree has no such file"));
+            emission.unproven(
+                &origin,
+                place,
+                format!("whether {path} imports the drop-in: the tree has no such file"),
+            );
             return None;
         }
         emission.find(
@@ -177,7 +207,11 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
         return None;
     };
     let Some(text) = &file.text else {
-        emission.unproven(&origin, place, format!("what {path} says: it is not readable for everybody, or no text"));
+        emission.unproven(
+            &origin,
+            place,
+            format!("what {path} says: it is not readable for everybody, or no text"),
+        );
         return None;
     };
     match Root::parse(text) {
@@ -236,8 +270,12 @@ fn handlers(daemon: &Daemon, emission: &mut Emission<'_>) {
         if let Some(own) = &member.value.binary {
             binary(&path, own.get(), own.span, emission);
         } else {
-            let found: Vec<_> =
-                emission.platform().binaries.iter().map(|d| emission.executable(&format!("{d}/runc"))).collect();
+            let found: Vec<_> = emission
+                .platform()
+                .binaries
+                .iter()
+                .map(|d| emission.executable(&format!("{d}/runc")))
+                .collect();
             if !found.contains(&Some(true)) {
                 if found.iter().all(|f| *f == Some(false)) {
                     emission.find(missing("runc", member.name_span));

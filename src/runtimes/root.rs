@@ -30,11 +30,20 @@ impl Root {
     #[must_use]
     pub fn imports(&self, root_path: &str, file: &str) -> bool {
         let directory = root_path.rsplit_once('/').map_or("", |(d, _)| d);
-        self.table.get("imports").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).any(|pattern| {
-            let absolute =
-                if pattern.starts_with('/') { pattern.to_owned() } else { format!("{directory}/{pattern}") };
-            matches(&absolute, file)
-        })
+        self.table
+            .get("imports")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .any(|pattern| {
+                let absolute = if pattern.starts_with('/') {
+                    pattern.to_owned()
+                } else {
+                    format!("{directory}/{pattern}")
+                };
+                matches(&absolute, file)
+            })
     }
 
     /// Leaves that both set to different values, as dotted keys.
@@ -69,7 +78,9 @@ fn compare(theirs: &Table, ours: &Table, at: &str, found: &mut Vec<String>) {
         match (theirs.get(key), our) {
             (Some(Value::Table(their)), Value::Table(our)) => compare(their, our, &path, found),
             // The version and the list of required plugins are not ours alone: versions are compared before, lists joined.
-            (Some(their), our) if their != our && !matches!(path.as_str(), "version" | "required_plugins") => {
+            (Some(their), our)
+                if their != our && !matches!(path.as_str(), "version" | "required_plugins") =>
+            {
                 found.push(path);
             }
             _ => {}
@@ -97,7 +108,8 @@ mod tests {
     #[test]
     fn a_key_that_both_set_is_named() {
         let root = Root::parse("version = 3\n[plugins.x]\na = 1\nb = [1]\n[plugins.x.t]\nc = \"d\"").unwrap();
-        let ours = "version = 4\n[plugins.x]\na = 2\nb = [1]\n[plugins.x.t]\nc = \"e\"\nn = 1".parse().unwrap();
+        let ours =
+            "version = 4\n[plugins.x]\na = 2\nb = [1]\n[plugins.x.t]\nc = \"e\"\nn = 1".parse().unwrap();
         assert_eq!(root.conflicts(&ours), ["plugins.x.a", "plugins.x.t.c"]);
     }
 }

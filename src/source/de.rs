@@ -152,7 +152,8 @@ impl<'de> de::MapAccess<'de> for Map<'_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        let value = self.value.take().ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
+        let value =
+            self.value.take().ok_or_else(|| de::Error::custom("a value was asked for before its key"))?;
         seed.deserialize(Tree(value))
     }
 }

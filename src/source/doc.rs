@@ -125,7 +125,9 @@ impl Value {
         path.iter().try_fold(self, |value, step| {
             let step = step.as_ref();
             match &value.kind {
-                Kind::Sequence(items) => step.parse::<usize>().ok().and_then(|i| items.get(i)).map(|i| &i.value),
+                Kind::Sequence(items) => {
+                    step.parse::<usize>().ok().and_then(|i| items.get(i)).map(|i| &i.value)
+                }
                 _ => value.get(step),
             }
         })
@@ -145,9 +147,11 @@ impl Value {
             Kind::Float(f) => serde_json::Number::from_f64(*f).map_or(serde_json::Value::Null, Into::into),
             Kind::String(s) => s.as_str().into(),
             Kind::Sequence(items) => items.iter().map(|i| i.value.to_json()).collect(),
-            Kind::Mapping(entries) => {
-                entries.iter().map(|e| (e.key.clone(), e.value.to_json())).collect::<serde_json::Map<_, _>>().into()
-            }
+            Kind::Mapping(entries) => entries
+                .iter()
+                .map(|e| (e.key.clone(), e.value.to_json()))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
         }
     }
 }

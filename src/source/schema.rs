@@ -44,7 +44,9 @@ impl Schema {
         // A chain of references is one or two long; the bound only stops a cycle of nothing but references.
         for _ in 0..8 {
             let Some(reference) = target.get("$ref").and_then(Json::as_str) else { break };
-            let Some(next) = reference.strip_prefix('#').and_then(|p| self.document.pointer(p)) else { break };
+            let Some(next) = reference.strip_prefix('#').and_then(|p| self.document.pointer(p)) else {
+                break;
+            };
             target = next;
         }
         target

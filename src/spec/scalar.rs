@@ -101,7 +101,11 @@ scalars! {
 
 impl fmt::Display for Versions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.low == self.high { write!(f, "{}", self.low) } else { write!(f, "{}-{}", self.low, self.high) }
+        if self.low == self.high {
+            write!(f, "{}", self.low)
+        } else {
+            write!(f, "{}-{}", self.low, self.high)
+        }
     }
 }
 
@@ -262,7 +266,8 @@ fn device_path(text: &str) -> Result<String, String> {
     if text.contains("**") {
         return Err("`**` is not used here; name each directory, with `*` inside a name".to_owned());
     }
-    glob::Pattern::new(text).map_err(|e| format!("the pattern is broken at character {}: {}", e.pos + 1, e.msg))?;
+    glob::Pattern::new(text)
+        .map_err(|e| format!("the pattern is broken at character {}: {}", e.pos + 1, e.msg))?;
     Ok(text.to_owned())
 }
 
@@ -298,7 +303,10 @@ fn link_name(text: &str) -> Result<String, String> {
         return Err(format!("the kernel takes no link named `{text}`; choose another name"));
     }
     if let Some(bad) = text.chars().find(|c| !c.is_ascii_graphic() || matches!(c, '/' | ':' | '%')) {
-        return Err(format!("a link's name cannot have {}; use letters, digits, `-`, `_` and `.`", shown(bad)));
+        return Err(format!(
+            "a link's name cannot have {}; use letters, digits, `-`, `_` and `.`",
+            shown(bad)
+        ));
     }
     Ok(text.to_owned())
 }
@@ -327,7 +335,9 @@ fn registry_host(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     if text.contains("://") || text.contains('/') {
-        return Err("a registry is named as images begin with it; write the host alone, like `docker.io`".to_owned());
+        return Err(
+            "a registry is named as images begin with it; write the host alone, like `docker.io`".to_owned()
+        );
     }
     let (host, port) = text.rsplit_once(':').map_or((text, None), |(h, p)| (h, Some(p)));
     if port.is_some_and(|p| p.parse::<u16>().is_err()) {
@@ -392,7 +402,8 @@ fn quantity(text: &str) -> Result<u64, String> {
 fn image(text: &str) -> Result<String, String> {
     let rest = text.rsplit('/').next().unwrap_or(text);
     if text.is_empty() || text.chars().any(|c| !c.is_ascii_graphic()) {
-        return Err("an image reference is ASCII without blanks; write it like `registry.k8s.io/pause:3.10`".to_owned());
+        return Err("an image reference is ASCII without blanks; write it like `registry.k8s.io/pause:3.10`"
+            .to_owned());
     }
     if text.len() > 512 {
         return Err(format!("the image reference has {} characters; use at most 512", text.len()));

@@ -45,7 +45,10 @@ pub fn generate_facts() -> Json {
 /// Makes the schema of any type written like a section: the tests show with it that a new field needs no other change.
 #[must_use]
 pub fn schema_of<T: schemars::JsonSchema>(id: &str) -> Json {
-    let mut schema = schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = schemars::generate::SchemaSettings::draft2020_12()
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     plain(&mut schema);
     if let Some(root) = schema.as_object_mut() {
         root.insert("$id".into(), json!(id));
@@ -94,7 +97,9 @@ fn plain(schema: &mut Json) {
                 object.insert("enum".into(), words.into());
                 object.insert("x-purlin-words".into(), descriptions.into());
             }
-            if let Some(format) = object.get("format").and_then(Json::as_str).filter(|f| !f.starts_with("purlin-")) {
+            if let Some(format) =
+                object.get("format").and_then(Json::as_str).filter(|f| !f.starts_with("purlin-"))
+            {
                 let most = match format {
                     "uint8" => Some(u64::from(u8::MAX)),
                     "uint16" => Some(u64::from(u16::MAX)),

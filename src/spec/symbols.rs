@@ -67,7 +67,15 @@ impl Symbols {
     }
 
     /// Takes something of which there is only one for its owner; a second owner is a finding with the given code.
-    pub fn claim(&mut self, code: Code, what: &str, thing: &str, owner: &str, span: Span, findings: &mut Findings) {
+    pub fn claim(
+        &mut self,
+        code: Code,
+        what: &str,
+        thing: &str,
+        owner: &str,
+        span: Span,
+        findings: &mut Findings,
+    ) {
         let key = (code, thing.to_owned());
         if let Some((first, first_span)) = self.claims.get(&key) {
             findings.push(

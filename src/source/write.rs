@@ -148,7 +148,7 @@ impl Line {
                 Part::Comments(comments) => block.extend(Self::only(comments)),
                 Part::Field(..) if used.contains(&at) => {}
                 Part::Field(field, entry) => block.extend(Self::field(field, entry, depth + 1)),
-                Part::Unknown(entry) => block.push(Self::unknown(entry, depth + 1)),
+                Part::Unknown(entry) => block.push(Self::unknown(entry)),
             }
         }
         line.block = (!block.is_empty()).then_some(block);
@@ -252,12 +252,12 @@ impl Line {
     }
 
     /// A key that the schema does not know.
-    fn unknown(entry: &Entry, depth: usize) -> Self {
+    fn unknown(entry: &Entry) -> Self {
         let mut line = Self::around(&entry.comments, &entry.value);
         line.head = head(&entry.key, None);
         match &entry.value.kind {
             Kind::Mapping(entries) => {
-                line.block = Some(entries.iter().map(|e| Self::unknown(e, depth + 1)).collect());
+                line.block = Some(entries.iter().map(Self::unknown).collect());
             }
             Kind::Sequence(_) => {
                 line.above.extend(nested_comments(&entry.value));

@@ -248,7 +248,7 @@ fn absolute_path(text: &str) -> Result<String, String> {
         return Err(format!("the path has the control character {}; leave it out", shown(bad)));
     }
     let parts: Vec<&str> = text.split('/').skip(1).collect();
-    if parts.iter().any(|p| *p == "..") {
+    if parts.contains(&"..") {
         return Err("the path climbs with `..`; write where it leads".to_owned());
     }
     if text.len() > 1 && parts.iter().any(|p| p.is_empty() || *p == ".") {
@@ -362,7 +362,7 @@ impl std::ops::Deref for Period {
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let millis = self.0.as_millis();
-        if millis % 1000 == 0 { write!(f, "{}s", millis / 1000) } else { write!(f, "{millis}ms") }
+        if millis.is_multiple_of(1000) { write!(f, "{}s", millis / 1000) } else { write!(f, "{millis}ms") }
     }
 }
 

@@ -239,13 +239,11 @@ fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, finding
             findings.push(finding);
         }
     }
+    let node = |kdl, model| if syntax == Syntax::Kdl { kdl } else { model };
     let unfit = [
-        (
-            syntax.example("annotation", "annotations"),
-            when.annotations.iter().next().map(|(_, m)| m.name_span),
-        ),
-        (syntax.example("command", "commands"), when.commands.first().map(|c| c.span)),
-        (syntax.example("has-bind-mounts", "hasBindMounts"), when.has_bind_mounts.map(|b| b.span)),
+        (node("annotation", "annotations"), when.annotations.iter().next().map(|(_, m)| m.name_span)),
+        (node("command", "commands"), when.commands.first().map(|c| c.span)),
+        (node("has-bind-mounts", "hasBindMounts"), when.has_bind_mounts.map(|b| b.span)),
     ];
     let always = syntax.example("always", "always: true");
     // A kind that the spec describes, so that the example can be taken as it is.
@@ -258,7 +256,7 @@ fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, finding
     );
     for (condition, place) in unfit.iter().filter_map(|(c, p)| p.map(|p| (c, p))) {
         findings.push(
-            Diagnostic::new(Code::PUR0212, format!("no runtime of this spec can evaluate the condition {condition}"))
+            Diagnostic::new(Code::PUR0212, format!("no runtime of this spec can evaluate the condition `{condition}`"))
                 .at(place, "containerd has no such condition for a hook")
                 .see(span, format!("hook `{name}`"))
                 .note("containerd runs hooks for every container of a handler, or for containers with a CDI device; CRI-O evaluates conditions itself")

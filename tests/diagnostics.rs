@@ -348,6 +348,32 @@ fn a_list_of_imports_is_added_to_and_not_given_twice() {
 }
 
 #[test]
+fn a_root_that_goes_leaves_no_drop_in_behind() {
+    let facts = r#"{"version": "purlin.dev/facts/v1alpha1", "places": ["/etc/containerd"],
+        "files": {"/etc/containerd/config.toml": {"kind": "regular", "mode": "0644",
+        "text": "version = 3\nimports = ['/etc/containerd/conf.d/*.toml']\n"}}}"#;
+    assert_eq!(said(DROP_IN, Some(facts)), "");
+    let removed = format!("adopt \"/etc/containerd/config.toml\" \"remove\"\n{DROP_IN}");
+    let said = said(&removed, Some(facts));
+    assert!(said.contains("PUR0305") && said.contains("is to be removed"), "{said}");
+}
+
+#[test]
+fn a_hook_of_a_device_needs_its_program_and_no_runtime() {
+    let spec = r#"runtimes { hook "power" stage="createRuntime" path="/usr/local/bin/power" { when { device "example.com/serial"; }; }; }
+    devices { device "example.com/serial" { path "/dev/ttyS1"; }; }"#;
+    let facts = |binaries: &str| {
+        format!(
+            r#"{{"version": "purlin.dev/facts/v1alpha1", "searched": ["/usr/local/bin"], "binaries": [{binaries}]}}"#
+        )
+    };
+    assert_eq!(said(spec, None), "");
+    assert_eq!(said(spec, Some(&facts("\"/usr/local/bin/power\""))), "");
+    let said = said(spec, Some(&facts("")));
+    assert!(said.contains("error[PUR0308]: `/usr/local/bin/power` is not on the node"), "{said}");
+}
+
+#[test]
 fn nobody_is_sent_to_a_version_that_is_refused() {
     let facts = r#"{"version": "purlin.dev/facts/v1alpha1",
         "daemons": {"containerd": {"path": "/usr/bin/containerd", "version": "1.7.29"}}}"#;

@@ -93,7 +93,9 @@ pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session
         return;
     }
     session.say("unproven, for want of facts (`purlin observe` on the node, then `--facts FILE`):\n");
-    for item in unproven {
+    let mut in_order: Vec<_> = unproven.iter().collect();
+    in_order.sort_by_key(|item| item.origin.span);
+    for item in in_order {
         session.say(&format!("  {}: {}\n", sources.cite(item.origin.span), item.what));
     }
 }

@@ -50,7 +50,12 @@ pub fn declare(raw: &Runtimes, symbols: &mut Symbols, findings: &mut Findings) {
 /// Checks the section.
 #[must_use]
 pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings) -> Part {
-    let mut part = Part { daemons: Vec::new(), registries: Vec::new(), everywhere: Vec::new() };
+    let mut part = Part {
+        daemons: Vec::new(),
+        registries: Vec::new(),
+        everywhere: Vec::new(),
+        with_devices: Vec::new(),
+    };
     for (name, member) in &raw.runtimes {
         let Some(containerd) = &member.value.containerd else { continue };
         let name = name.to_string();
@@ -76,9 +81,9 @@ pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings
     }
     for (name, member) in &raw.hooks {
         hook(&name.to_string(), member.name_span, &member.value, context, findings);
-        if member.value.when.devices.is_empty() {
-            part.everywhere.push(super::Hook { name: name.to_string(), raw: member.value.clone() });
-        }
+        let list =
+            if member.value.when.devices.is_empty() { &mut part.everywhere } else { &mut part.with_devices };
+        list.push(super::Hook { name: name.to_string(), raw: member.value.clone() });
     }
     if part.daemons.is_empty() {
         let runtime = context.syntax.example(
@@ -89,7 +94,13 @@ pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings
             .registries
             .iter()
             .map(|(n, m)| (format!("registry `{n}`"), m.name_span))
-            .chain(raw.hooks.iter().map(|(n, m)| (format!("hook `{n}`"), m.name_span)))
+            // A hook of a device stands in the CDI file, which any runtime reads.
+            .chain(
+                raw.hooks
+                    .iter()
+                    .filter(|(_, m)| m.value.when.devices.is_empty())
+                    .map(|(n, m)| (format!("hook `{n}`"), m.name_span)),
+            )
         {
             findings.push(
                 Diagnostic::new(Code::PUR0214, format!("{what} has no runtime that would use it"))
@@ -228,13 +239,11 @@ fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, finding
             findings.push(finding);
         }
     }
+    let node = |kdl, model| if syntax == Syntax::Kdl { kdl } else { model };
     let unfit = [
-        (
-            syntax.example("annotation", "annotations"),
-            when.annotations.iter().next().map(|(_, m)| m.name_span),
-        ),
-        (syntax.example("command", "commands"), when.commands.first().map(|c| c.span)),
-        (syntax.example("has-bind-mounts", "hasBindMounts"), when.has_bind_mounts.map(|b| b.span)),
+        (node("annotation", "annotations"), when.annotations.iter().next().map(|(_, m)| m.name_span)),
+        (node("command", "commands"), when.commands.first().map(|c| c.span)),
+        (node("has-bind-mounts", "hasBindMounts"), when.has_bind_mounts.map(|b| b.span)),
     ];
     let always = syntax.example("always", "always: true");
     // A kind that the spec describes, so that the example can be taken as it is.
@@ -247,7 +256,7 @@ fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, finding
     );
     for (condition, place) in unfit.iter().filter_map(|(c, p)| p.map(|p| (c, p))) {
         findings.push(
-            Diagnostic::new(Code::PUR0212, format!("no runtime of this spec can evaluate the condition {condition}"))
+            Diagnostic::new(Code::PUR0212, format!("no runtime of this spec can evaluate the condition `{condition}`"))
                 .at(place, "containerd has no such condition for a hook")
                 .see(span, format!("hook `{name}`"))
                 .note("containerd runs hooks for every container of a handler, or for containers with a CDI device; CRI-O evaluates conditions itself")

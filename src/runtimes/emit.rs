@@ -8,7 +8,7 @@ use super::{Daemon, Part, base, hosts};
 use crate::diag::{Code, Diagnostic};
 use crate::emission::Emission;
 use crate::plan::{Action, Artifact, Format, Impact, Origin, Place, Scope, Turn};
-use crate::spec::{Minor, Versions};
+use crate::spec::{Adoption, Minor, Versions};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -19,6 +19,11 @@ const HEADER: &str = "# Made by purlin from a node spec. Edits here are undone: 
 pub fn emit(part: &Part, emission: &mut Emission<'_>) {
     for daemon in &part.daemons {
         emit_daemon(daemon, part, emission);
+    }
+    let everywhere = part.everywhere.iter().filter(|_| !part.daemons.is_empty());
+    for hook in everywhere.chain(&part.with_devices) {
+        let path = format!("runtimes.hooks.{}", hook.name);
+        binary(&path, hook.raw.path.get(), hook.raw.path.span, emission);
     }
     if part.daemons.is_empty() {
         return;
@@ -100,14 +105,6 @@ fn emit_daemon(daemon: &Daemon, part: &Part, emission: &mut Emission<'_>) {
                 });
             }
             Err(error) => unwritable(emission, &origin.path, origin.span, &error),
-        }
-        for hook in &part.everywhere {
-            binary(
-                &format!("runtimes.hooks.{}", hook.name),
-                &hook.raw.path.to_string(),
-                hook.raw.path.span,
-                emission,
-            );
         }
     }
     if own || !config.is_empty() {
@@ -199,6 +196,17 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
         );
         return None;
     };
+    if emission.node().adoptions().get(path).is_some_and(|(adoption, _)| *adoption == Adoption::Remove) {
+        emission.find(
+            Diagnostic::new(Code::PUR0305, format!("{path} is to be removed, and the drop-in needs it"))
+                .at(place, "a drop-in is loaded only when a root file imports it")
+                .help(format!(
+                    "write {}, or leave the file where it is",
+                    emission.syntax().example("config=\"own\"", "config: own")
+                )),
+        );
+        return None;
+    }
     let Some(file) = facts.files.get(path) else {
         if facts.simulated {
             emission.unproven(

@@ -43,7 +43,10 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
     };
     let bytes = read(path, SPEC_BYTES)?;
     let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
-    Ok(compile(sources, file, syntax, findings))
+    let node = compile(sources, file, syntax, findings);
+    // What is shown from here on must not spread a secret that someone wrote into an address.
+    sources.mask_credentials(file);
+    Ok(node)
 }
 
 /// Facts from a file.

@@ -91,8 +91,12 @@ impl<'a> Emission<'a> {
 /// Makes the plan of a checked spec for a host, or for any host when there are no facts.
 #[must_use]
 pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan {
-    let plan =
-        Plan { adoptions: node.adoptions().clone(), objects: node.platform().objects(), ..Plan::default() };
+    let plan = Plan {
+        node: node.name().to_owned(),
+        adoptions: node.adoptions().clone(),
+        objects: node.platform().objects(),
+        ..Plan::default()
+    };
     let mut emission = Emission { node, facts, findings, plan };
     sections::emit(node.parts(), &mut emission);
     let mut plan = emission.plan;

@@ -171,6 +171,7 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
         diff.endpoints.iter().map(|e| serde_json::to_value(e).unwrap_or_default()).collect();
     json!({
         "version": VERSION,
+        "node": diff.node,
         "simulated": diff.simulated,
         "impact": diff.impact().to_string(),
         "steps": steps,

@@ -243,9 +243,12 @@ fn desired(
                 Diagnostic::new(Code::PUR0301, format!("`{path}` is there, and purlin did not make it"))
                     .at(artifact.origin.span, "this would overwrite it")
                     .note("someone's work would be lost")
-                    .help(format!(
-                        "move it away, or let purlin take it over: `adopt \"{path}\" \"replace\"`"
-                    )),
+                    .help(if file.kind == FileKind::Directory {
+                        "it is a directory: move it away".to_owned()
+                    } else {
+                        let adopt = Adoption::Replace.example(plan.syntax, path);
+                        format!("move it away, or let purlin take it over: {adopt}")
+                    }),
             );
         }
     }
@@ -319,7 +322,10 @@ fn adopted(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts, findings: &mut F
             Adoption::Replace if !ours.contains(path) => findings.push(
                 Diagnostic::new(Code::PUR0311, format!("nothing of ours takes the place of `{path}`"))
                     .at(*span, "adopted here")
-                    .help("leave the line out, or write \"remove\""),
+                    .help(format!(
+                        "leave it out, or let purlin remove the file: {}",
+                        Adoption::Remove.example(plan.syntax, path)
+                    )),
             ),
             _ => {}
         }

@@ -186,4 +186,7 @@ pub struct Plan {
     /// Where objects stand as manifests.
     #[serde(skip)]
     pub objects: &'static str,
+    /// The syntax that messages use.
+    #[serde(skip)]
+    pub syntax: crate::source::Syntax,
 }

@@ -19,6 +19,7 @@ pub use symbols::{HookSymbol, Program, RuntimeSymbol, Symbols};
 
 use crate::diag::Spanned;
 use crate::sections::Spec;
+use crate::source::Syntax;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -111,4 +112,19 @@ pub enum Adoption {
     Replace,
     /// It is removed.
     Remove,
+}
+
+impl Adoption {
+    /// The line that adopts a file so, as a message quotes it.
+    #[must_use]
+    pub fn example(self, syntax: Syntax, path: &str) -> String {
+        let word = match self {
+            Self::Replace => "replace",
+            Self::Remove => "remove",
+        };
+        syntax.example(
+            &format!("adopt {} \"{word}\"", Syntax::Kdl.string(path)),
+            &format!("adopt: {{ {}: {word} }}", Syntax::Yaml.string(path)),
+        )
+    }
 }

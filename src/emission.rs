@@ -99,6 +99,7 @@ impl<'a> Emission<'a> {
 #[must_use]
 pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan {
     let plan = Plan {
+        node: node.name().to_owned(),
         adoptions: node.adoptions().clone(),
         objects: node.platform().objects(),
         syntax: node.syntax(),

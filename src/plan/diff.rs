@@ -66,6 +66,8 @@ pub enum Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
+    /// The name of the node that it is for.
+    pub node: String,
     pub steps: Vec<Step>,
     /// Only files are compared, and only they would be touched.
     pub simulated: bool,
@@ -119,7 +121,13 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
     changes.sort_by(|a, b| (turn(a), &a.place).cmp(&(turn(b), &b.place)));
     let mut steps: Vec<Step> = changes.into_iter().map(|c| Step::Change(Box::new(c))).collect();
     restarts(plan, &mut steps);
-    Diff { steps, simulated: facts.simulated, endpoints: plan.endpoints.clone(), unproven }
+    Diff {
+        node: plan.node.clone(),
+        steps,
+        simulated: facts.simulated,
+        endpoints: plan.endpoints.clone(),
+        unproven,
+    }
 }
 
 /// Objects that lead to something go before it goes and come after it came; of files, what is referred to comes first.

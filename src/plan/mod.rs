@@ -174,6 +174,8 @@ pub struct Unproven {
 /// What a spec means for a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
+    /// The name of the node that it is for.
+    pub node: String,
     pub artifacts: Vec<Artifact>,
     pub actions: Vec<Action>,
     pub endpoints: Vec<Endpoint>,

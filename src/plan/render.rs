@@ -181,6 +181,7 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
         .collect();
     json!({
         "version": VERSION,
+        "node": diff.node,
         "simulated": diff.simulated,
         "impact": diff.impact().to_string(),
         "steps": steps,

@@ -26,6 +26,9 @@ use serde::Deserialize;
 /// The version of the language that this binary reads.
 pub const API_VERSION: &str = "purlin.dev/v1alpha1";
 
+/// The label by which objects of the API server are known to be Purlin's.
+pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "purlin");
+
 /// What a Kubernetes node offers to pods: its runtimes, networks, volumes and devices, and the policies on them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

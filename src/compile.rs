@@ -16,7 +16,7 @@ pub fn compile(sources: &Sources, file: FileId, syntax: Syntax, findings: &mut F
         return None;
     }
     match source::from_value::<NodeSpec>(&doc.root) {
-        Ok(spec) => node::check(&spec, &doc, schema.root(), findings),
+        Ok(spec) => node::check(&spec, &doc, schema.root(), syntax, findings),
         Err(error) => {
             // Validation has let something through that the types refuse. Say where, rather than nothing.
             findings.push(

@@ -6,6 +6,7 @@ use crate::facts::platform::Platform;
 use crate::node::Node;
 use crate::plan::{Action, Artifact, Endpoint, Origin, Place, Plan, Unproven};
 use crate::sections;
+use crate::source::Syntax;
 use crate::spec::Symbols;
 use std::collections::BTreeMap;
 
@@ -26,6 +27,12 @@ impl<'a> Emission<'a> {
     #[must_use]
     pub const fn facts(&self) -> Option<&'a Facts> {
         self.facts
+    }
+
+    /// The syntax that messages use.
+    #[must_use]
+    pub const fn syntax(&self) -> Syntax {
+        self.node.syntax()
     }
 
     #[must_use]
@@ -91,8 +98,13 @@ impl<'a> Emission<'a> {
 /// Makes the plan of a checked spec for a host, or for any host when there are no facts.
 #[must_use]
 pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan {
-    let plan =
-        Plan { adoptions: node.adoptions().clone(), objects: node.platform().objects(), ..Plan::default() };
+    let plan = Plan {
+        node: node.name().to_owned(),
+        adoptions: node.adoptions().clone(),
+        objects: node.platform().objects(),
+        syntax: node.syntax(),
+        ..Plan::default()
+    };
     let mut emission = Emission { node, facts, findings, plan };
     sections::emit(node.parts(), &mut emission);
     let mut plan = emission.plan;
@@ -109,12 +121,17 @@ fn one_owner(plan: &mut Plan, findings: &mut Findings) {
             owners.insert(artifact.place.clone(), artifact.origin.clone());
             return true;
         };
+        let (first, again) = if artifact.origin.span < first.span {
+            (&artifact.origin, first)
+        } else {
+            (first, &artifact.origin)
+        };
         findings.push(
             Diagnostic::new(
                 Code::PUR0205,
-                format!("`{}` and `{}` both make {}", first.path, artifact.origin.path, artifact.place),
+                format!("`{}` and `{}` both make {}", first.path, again.path, artifact.place),
             )
-            .at(artifact.origin.span, "this makes it again")
+            .at(again.span, "this makes it again")
             .see(first.span, "this makes it first")
             .note("a place has one owner, or each would undo the other's work")
             .help("give one of them another name, or leave one out"),

@@ -2,8 +2,9 @@
 
 use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
 use crate::facts::platform::Platform;
+use crate::facts::within;
 use crate::sections::{self, Parts};
-use crate::source::{Doc, Shape, Value, since_fields};
+use crate::source::{Doc, Shape, Syntax, Value, since_fields};
 use crate::spec::{Adoption, NodeSpec, Symbols, Versions};
 use std::collections::BTreeMap;
 
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Node {
     name: String,
+    syntax: Syntax,
     platform: &'static Platform,
     labels: BTreeMap<String, String>,
     adoptions: BTreeMap<String, (Adoption, Span)>,
@@ -22,6 +24,12 @@ impl Node {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The syntax that the operator writes, and so that messages use.
+    #[must_use]
+    pub const fn syntax(&self) -> Syntax {
+        self.syntax
     }
 
     #[must_use]
@@ -52,6 +60,8 @@ impl Node {
 pub struct CheckContext<'a> {
     pub symbols: &'a Symbols,
     pub platform: &'static Platform,
+    /// The syntax that the operator writes, and so that messages use.
+    pub syntax: Syntax,
     doc: &'a Doc,
     shape: Shape<'a>,
 }
@@ -68,11 +78,7 @@ impl CheckContext<'_> {
                 findings.push(
                     Diagnostic::new(
                         Code::PUR0210,
-                        format!(
-                            "{program} {} cannot carry `{}`",
-                            range.low,
-                            crate::source::kebab(&entry.key)
-                        ),
+                        format!("{program} {} cannot carry `{}`", range.low, self.syntax.key(&entry.key)),
                     )
                     .at(entry.key_span, format!("{program} knows it from {first} on"))
                     .see(range.span, format!("the range begins with {}", range.low))
@@ -80,7 +86,8 @@ impl CheckContext<'_> {
                     .help(if range.high < first {
                         format!("leave it out, or move the range to `{first}`")
                     } else {
-                        format!("leave it out, or begin the range at {first}: `{first}-{}`", range.high)
+                        let rest = Versions { low: first, high: range.high };
+                        format!("leave it out, or begin the range at {first}: `{rest}`")
                     }),
                 );
             }
@@ -96,16 +103,24 @@ impl CheckContext<'_> {
 
 /// Checks a typed spec: names resolve, ranges fit, the targets can express it.
 #[must_use]
-pub fn check(spec: &NodeSpec, doc: &Doc, shape: Shape<'_>, findings: &mut Findings) -> Option<Node> {
+pub fn check(
+    spec: &NodeSpec,
+    doc: &Doc,
+    shape: Shape<'_>,
+    syntax: Syntax,
+    findings: &mut Findings,
+) -> Option<Node> {
     let before = findings.errors();
     let platform = spec.spec.target.as_ref().and_then(|t| t.platform).unwrap_or_default().platform();
     let mut symbols = Symbols::default();
     sections::declare(&spec.spec, &mut symbols, findings);
-    let context = CheckContext { symbols: &symbols, platform, doc, shape };
-    kubelet_range(spec, findings);
+    let context = CheckContext { symbols: &symbols, platform, syntax, doc, shape };
+    kubelet_range(spec, syntax, findings);
+    adoptions(spec, platform, findings);
     let parts = sections::check(&spec.spec, &context, findings);
     let node = Node {
         name: spec.metadata.name.value.to_string(),
+        syntax,
         platform,
         labels: spec.metadata.labels.iter().map(|(k, v)| (k.to_string(), v.value.to_string())).collect(),
         adoptions: spec
@@ -124,9 +139,28 @@ pub fn check(spec: &NodeSpec, doc: &Doc, shape: Shape<'_>, findings: &mut Findin
 /// are not released.
 const KUBELETS: Versions = Versions { low: crate::spec::Minor(1, 31), high: crate::spec::Minor(1, 37) };
 
-fn kubelet_range(spec: &NodeSpec, findings: &mut Findings) {
+fn kubelet_range(spec: &NodeSpec, syntax: Syntax, findings: &mut Findings) {
     if let Some(range) = spec.spec.target.as_ref().and_then(|t| t.kubelet.as_ref()) {
-        known_range("kubelet", range.as_ref().map(|r| *r.get()), KUBELETS, findings);
+        known_range("kubelet", range.as_ref().map(|r| *r.get()), KUBELETS, syntax, findings);
+    }
+}
+
+/// What is given into Purlin's hands is overwritten or removed as root, so it has to be where Purlin writes anyhow.
+fn adoptions(spec: &NodeSpec, platform: &Platform, findings: &mut Findings) {
+    let places = platform.places();
+    for (path, member) in &spec.spec.adopt {
+        if places.iter().any(|place| path.get() != place && within(path.get(), place)) {
+            continue;
+        }
+        findings.push(
+            Diagnostic::new(
+                Code::PUR0204,
+                format!("`{path}` is in none of the directories that purlin looks after"),
+            )
+            .at(member.name_span, "not adopted")
+            .note(format!("these are: {}", places.join(", ")))
+            .help("leave it out, and remove or change that file by hand"),
+        );
     }
 }
 
@@ -135,16 +169,23 @@ pub fn known_range(
     program: &str,
     range: Spanned<Versions>,
     known: Versions,
+    syntax: Syntax,
     findings: &mut Findings,
 ) -> bool {
     if known.low <= range.low && range.high <= known.high {
         return true;
     }
+    let shared = Versions { low: range.low.max(known.low), high: range.high.min(known.high) };
+    let shared = if shared.low <= shared.high { shared } else { known };
     findings.push(
         Diagnostic::new(Code::PUR0211, format!("this purlin cannot work for {program} {}", range.value))
             .at(range.span, format!("it knows {program} {known}"))
             .note("what a version's files may hold is known only for versions that were tried")
-            .help(format!("write a range within `{known}`")),
+            .suggest(
+                range.span,
+                syntax.string(&shared.to_string()),
+                format!("choose a range within {known}"),
+            ),
     );
     false
 }

@@ -43,7 +43,10 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
     };
     let bytes = read(path, SPEC_BYTES)?;
     let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
-    Ok(compile(sources, file, syntax, findings))
+    let node = compile(sources, file, syntax, findings);
+    // What is shown from here on must not spread a secret that someone wrote into an address.
+    sources.mask_credentials(file);
+    Ok(node)
 }
 
 /// Facts from a file.
@@ -93,7 +96,9 @@ pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session
         return;
     }
     session.say("unproven, for want of facts (`purlin observe` on the node, then `--facts FILE`):\n");
-    for item in unproven {
+    let mut in_order: Vec<_> = unproven.iter().collect();
+    in_order.sort_by_key(|item| item.origin.span);
+    for item in in_order {
         session.say(&format!("  {}: {}\n", sources.cite(item.origin.span), item.what));
     }
 }

@@ -19,7 +19,9 @@ pub fn declare(raw: &Devices, symbols: &mut Symbols, _findings: &mut Findings) {
 pub fn check(raw: &Devices, context: &CheckContext<'_>, findings: &mut Findings) -> Part {
     let mut owners: BTreeMap<&DevicePath, (String, crate::diag::Span)> = BTreeMap::new();
     let mut devices = Vec::new();
-    for (kind, member) in raw {
+    let mut in_order: Vec<_> = raw.iter().collect();
+    in_order.sort_by_key(|(_, member)| member.name_span);
+    for (kind, member) in in_order {
         one_letter(kind, member.name_span, context.symbols, findings);
         for path in &member.value.paths {
             if let Some((owner, span)) = owners.get(&path.value) {
@@ -39,6 +41,7 @@ pub fn check(raw: &Devices, context: &CheckContext<'_>, findings: &mut Findings)
         }
         devices.push(Device { kind: kind.clone(), span: member.name_span, raw: member.value.clone() });
     }
+    devices.sort_by(|a, b| a.kind.cmp(&b.kind));
     Part { devices }
 }
 

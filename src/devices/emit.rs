@@ -6,6 +6,7 @@ use crate::diag::{Code, Diagnostic, Span};
 use crate::emission::Emission;
 use crate::facts::{Facts, sha256};
 use crate::plan::{AdvertisedDevice, Artifact, Endpoint, Format, Impact, Origin, Place, Scope, Turn};
+use crate::spec::Adoption;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -328,7 +329,10 @@ fn redefined(device: &Device, names: &[String], emission: &mut Emission<'_>) {
                 finding = if equal {
                     finding
                         .note("a device that two files of one directory define cannot be resolved, and no pod gets it")
-                        .help(format!("remove that file, or let purlin: `adopt \"{path}\" \"remove\"`"))
+                        .help(format!(
+                            "remove that file, let purlin remove it ({}), or leave the device to it",
+                            Adoption::Remove.example(emission.syntax(), path)
+                        ))
                 } else {
                     finding.severity = crate::diag::Severity::Warning;
                     finding

@@ -652,7 +652,7 @@ mod tests {
         assert!(!facts.to_json().contains(SECRET));
         assert!(!facts.to_json().contains(&facts::sha256(SECRET.as_bytes())));
         let binaries: Vec<_> = facts.binaries.iter().map(String::as_str).collect();
-        assert_eq!(binaries, ["/bin/crun", "/bin/runc", "/usr/bin/crun", "/usr/bin/runc"]);
+        assert_eq!(binaries, ["/usr/bin/crun", "/usr/bin/runc"], "/bin is /usr/bin, and one name is enough");
         assert!(facts.searched.contains("/usr/local/bin"));
     }
 
@@ -884,7 +884,7 @@ mod tests {
             (null.kind, null.major, null.minor, null.mode.as_str()),
             (DeviceKind::Character, 1, 3, "0666")
         );
-        assert!(facts.binaries.contains("/bin/sh"));
+        assert!(facts.binaries.contains("/bin/sh") || facts.binaries.contains("/usr/bin/sh"));
         #[cfg(feature = "agent")]
         assert!(facts.links.unwrap().contains_key("lo"));
         #[cfg(not(feature = "agent"))]

@@ -4,6 +4,7 @@ use super::spec::{Networks, Range};
 use super::{Network, Part};
 use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
 use crate::node::CheckContext;
+use crate::source::Syntax;
 use crate::spec::{Address, Subnet, Symbols};
 use ipnet::IpNet;
 use std::net::IpAddr;
@@ -13,30 +14,32 @@ pub fn declare(raw: &Networks, symbols: &mut Symbols, findings: &mut Findings) {
     for (name, member) in raw {
         if let Some(bridge) = &member.value.bridge {
             let owner = format!("network `{name}`");
-            symbols.claim(Code::PUR0207, "link", bridge.name.get(), &owner, bridge.name.span, findings);
+            let help = "give one of the bridges another name";
+            symbols.claim(Code::PUR0207, "link", bridge.name.get(), &owner, bridge.name.span, help, findings);
         }
     }
 }
 
 /// Checks the section.
 #[must_use]
-pub fn check(raw: &Networks, _context: &CheckContext<'_>, findings: &mut Findings) -> Part {
+pub fn check(raw: &Networks, context: &CheckContext<'_>, findings: &mut Findings) -> Part {
     let mut networks = Vec::new();
     for (name, member) in raw {
         let default = member.value.default.is_some_and(|d| d.value);
         let network =
             Network { name: name.to_string(), span: member.name_span, default, raw: member.value.clone() };
-        addresses(&network, findings);
+        addresses(&network, context.syntax, findings);
         networks.push(network);
     }
-    one_default(&networks, findings);
+    one_default(&networks, context.syntax, findings);
     overlaps(&networks, findings);
     Part { networks }
 }
 
-fn one_default(networks: &[Network], findings: &mut Findings) {
-    let defaults: Vec<_> = networks.iter().filter(|n| n.default).collect();
+fn one_default(networks: &[Network], syntax: Syntax, findings: &mut Findings) {
     let place = |n: &Network| n.raw.default.map_or(n.span, |d| d.span);
+    let mut defaults: Vec<_> = networks.iter().filter(|n| n.default).collect();
+    defaults.sort_by_key(|n| place(n));
     if let [first, more @ ..] = defaults.as_slice() {
         for network in more {
             findings.push(
@@ -50,14 +53,20 @@ fn one_default(networks: &[Network], findings: &mut Findings) {
     } else if let Some(first) = networks.first() {
         findings.push(
             Diagnostic::new(Code::PUR0203, "no network is the default")
-                .at(first.span, "pods are attached to it only when they ask for it")
-                .note("without a file of someone else's that sorts first, the runtime would take this one for every pod")
-                .help("write `default=#true` (YAML: `default: true`) on the network that every pod is attached to"),
+                .at(
+                    first.span,
+                    "every pod would be attached to this one, unless a file of someone else's sorts first",
+                )
+                .note("the runtime attaches every pod to the network whose file sorts first")
+                .help(format!(
+                    "write {} on the network that every pod is to be attached to",
+                    syntax.example("default=#true", "default: true")
+                )),
         );
     }
 }
 
-fn addresses(network: &Network, findings: &mut Findings) {
+fn addresses(network: &Network, syntax: Syntax, findings: &mut Findings) {
     let Some(ipam) = &network.raw.ipam else {
         if network.default {
             findings.push(
@@ -67,7 +76,13 @@ fn addresses(network: &Network, findings: &mut Findings) {
                 )
                 .at(network.span, "it has no `ipam`")
                 .note("the kubelet takes a pod without an address for failed")
-                .help("add `ipam { range \"10.22.0.0/24\" }`"),
+                .help(format!(
+                    "add {}",
+                    syntax.example(
+                        "ipam { range \"10.22.0.0/24\" }",
+                        "ipam: { ranges: [{ subnet: 10.22.0.0/24 }] }"
+                    )
+                )),
             );
         }
         return;
@@ -144,7 +159,9 @@ fn within(subnet: &Spanned<Subnet>, range: &Range, findings: &mut Findings) {
 
 fn overlaps(networks: &[Network], findings: &mut Findings) {
     let mut seen: Vec<(IpNet, Span, &str)> = Vec::new();
-    for network in networks {
+    let mut in_order: Vec<_> = networks.iter().collect();
+    in_order.sort_by_key(|n| n.span);
+    for network in in_order {
         for range in network.raw.ipam.iter().flat_map(|i| &i.ranges) {
             let Some(subnet) = &range.subnet else { continue };
             let net = *subnet.get();

@@ -6,6 +6,7 @@ use super::{Network, Part};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::emission::Emission;
 use crate::plan::{Artifact, Format, Impact, Origin, Place, Scope, Turn};
+use crate::spec::Adoption;
 use serde::Serialize;
 
 /// The versions of the CNI configuration that Purlin writes, best first.
@@ -216,7 +217,11 @@ fn cni_version(network: &Network, emission: &mut Emission<'_>) -> &'static str {
             None => emission.find(
                 Diagnostic::new(Code::PUR0303, format!("the CNI plugin `{kind}` is not in {directory}"))
                     .at(network.span, "this network needs it")
-                    .note("every pod of the node would stay in ContainerCreating")
+                    .note(if network.default {
+                        "every pod of the node would stay in ContainerCreating"
+                    } else {
+                        "a pod on this network would stay in ContainerCreating"
+                    })
                     .help(format!("install the CNI reference plugins into {directory}")),
             ),
             Some(plugin) if plugin.versions.is_empty() => silent = true,
@@ -269,7 +274,10 @@ fn shadows(network: &Network, file: &str, emission: &mut Emission<'_>) {
                 Diagnostic::new(Code::PUR0302, format!("`{path}` sorts before `{file}`"))
                     .at(at, "this network would not be the default")
                     .note("purlin did not make that file; the runtime takes the first in lexical order")
-                    .help(format!("remove it by hand, or let purlin: `adopt \"{path}\" \"remove\"`, or leave `default` to its network")),
+                    .help(format!(
+                        "remove it by hand, let purlin remove it ({}), or take `default` off this network",
+                        Adoption::Remove.example(emission.syntax(), path)
+                    )),
             );
         }
     }

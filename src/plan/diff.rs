@@ -66,6 +66,8 @@ pub enum Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diff {
+    /// The name of the node that it is for.
+    pub node: String,
     pub steps: Vec<Step>,
     /// Only files are compared, and only they would be touched.
     pub simulated: bool,
@@ -119,7 +121,13 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
     changes.sort_by(|a, b| (turn(a), &a.place).cmp(&(turn(b), &b.place)));
     let mut steps: Vec<Step> = changes.into_iter().map(|c| Step::Change(Box::new(c))).collect();
     restarts(plan, &mut steps);
-    Diff { steps, simulated: facts.simulated, endpoints: plan.endpoints.clone(), unproven }
+    Diff {
+        node: plan.node.clone(),
+        steps,
+        simulated: facts.simulated,
+        endpoints: plan.endpoints.clone(),
+        unproven,
+    }
 }
 
 /// Objects that lead to something go before it goes and come after it came; of files, what is referred to comes first.
@@ -235,9 +243,12 @@ fn desired(
                 Diagnostic::new(Code::PUR0301, format!("`{path}` is there, and purlin did not make it"))
                     .at(artifact.origin.span, "this would overwrite it")
                     .note("someone's work would be lost")
-                    .help(format!(
-                        "move it away, or let purlin take it over: `adopt \"{path}\" \"replace\"`"
-                    )),
+                    .help(if file.kind == FileKind::Directory {
+                        "it is a directory: move it away".to_owned()
+                    } else {
+                        let adopt = Adoption::Replace.example(plan.syntax, path);
+                        format!("move it away, or let purlin take it over: {adopt}")
+                    }),
             );
         }
     }
@@ -311,7 +322,10 @@ fn adopted(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts, findings: &mut F
             Adoption::Replace if !ours.contains(path) => findings.push(
                 Diagnostic::new(Code::PUR0311, format!("nothing of ours takes the place of `{path}`"))
                     .at(*span, "adopted here")
-                    .help("leave the line out, or write \"remove\""),
+                    .help(format!(
+                        "leave it out, or let purlin remove the file: {}",
+                        Adoption::Remove.example(plan.syntax, path)
+                    )),
             ),
             _ => {}
         }

@@ -174,6 +174,8 @@ pub struct Unproven {
 /// What a spec means for a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
+    /// The name of the node that it is for.
+    pub node: String,
     pub artifacts: Vec<Artifact>,
     pub actions: Vec<Action>,
     pub endpoints: Vec<Endpoint>,
@@ -184,4 +186,7 @@ pub struct Plan {
     /// Where objects stand as manifests.
     #[serde(skip)]
     pub objects: &'static str,
+    /// The syntax that messages use.
+    #[serde(skip)]
+    pub syntax: crate::source::Syntax,
 }

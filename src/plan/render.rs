@@ -167,10 +167,21 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
         .collect();
     let unproven: Vec<Json> =
         diff.unproven.iter().map(|u| json!({ "what": u.what, "origin": cite(&u.origin) })).collect();
-    let endpoints: Vec<Json> =
-        diff.endpoints.iter().map(|e| serde_json::to_value(e).unwrap_or_default()).collect();
+    let endpoints: Vec<Json> = diff
+        .endpoints
+        .iter()
+        .map(|endpoint| {
+            let Endpoint::DevicePlugin { origin, .. } = endpoint;
+            let mut value = serde_json::to_value(endpoint).unwrap_or_default();
+            if let Some(object) = value.get_mut("devicePlugin").and_then(Json::as_object_mut) {
+                object.insert("origin".into(), cite(origin));
+            }
+            value
+        })
+        .collect();
     json!({
         "version": VERSION,
+        "node": diff.node,
         "simulated": diff.simulated,
         "impact": diff.impact().to_string(),
         "steps": steps,

@@ -3,11 +3,13 @@
 use super::spec::{ConfigMode, Containerd, Hook, Registry, Runtimes};
 use super::{Daemon, Part};
 use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
+use crate::facts::within;
 use crate::node::{CheckContext, known_range};
-use crate::spec::{HookSymbol, Minor, Program, RuntimeSymbol, Symbols, Url, Versions};
+use crate::source::Syntax;
+use crate::spec::{AbsolutePath, HookSymbol, Minor, Program, RuntimeSymbol, Symbols, Url, Versions};
 
 /// The containerd versions that Purlin knows: what 1.x reads is shaped otherwise.
-const CONTAINERDS: Versions = Versions { low: Minor(2, 0), high: Minor(2, 4) };
+pub(super) const CONTAINERDS: Versions = Versions { low: Minor(2, 0), high: Minor(2, 4) };
 
 /// Tells the other sections of runtimes and hooks.
 pub fn declare(raw: &Runtimes, symbols: &mut Symbols, findings: &mut Findings) {
@@ -24,7 +26,8 @@ pub fn declare(raw: &Runtimes, symbols: &mut Symbols, findings: &mut Findings) {
             );
             let owner = format!("runtime `{name}`");
             let socket = "/run/containerd/containerd.sock";
-            symbols.claim(Code::PUR0206, "socket", socket, &owner, member.name_span, findings);
+            let help = "describe one runtime, with a handler for each way to run a container";
+            symbols.claim(Code::PUR0206, "socket", socket, &owner, member.name_span, help, findings);
         }
     }
     for (name, member) in &raw.hooks {
@@ -47,20 +50,28 @@ pub fn declare(raw: &Runtimes, symbols: &mut Symbols, findings: &mut Findings) {
 /// Checks the section.
 #[must_use]
 pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings) -> Part {
-    let mut part = Part { daemons: Vec::new(), registries: Vec::new(), everywhere: Vec::new() };
+    let mut part = Part {
+        daemons: Vec::new(),
+        registries: Vec::new(),
+        everywhere: Vec::new(),
+        with_devices: Vec::new(),
+    };
     for (name, member) in &raw.runtimes {
         let Some(containerd) = &member.value.containerd else { continue };
         let name = name.to_string();
         let versions = containerd.version.as_ref().map(|v| *v.get());
-        if known_range("containerd", versions, CONTAINERDS, findings) {
+        if known_range("containerd", versions, CONTAINERDS, context.syntax, findings) {
             context.fit(&["runtimes", "runtimes", &name, "containerd"], "containerd", &versions, findings);
         }
-        defaults(&name, member.name_span, containerd, findings);
+        defaults(&name, member.name_span, containerd, context.syntax, findings);
+        for binary in containerd.handlers.iter().filter_map(|(_, m)| m.value.binary.as_ref()) {
+            safe_program(binary, findings);
+        }
         part.daemons.push(Daemon { name, span: member.name_span, versions, raw: containerd.clone() });
     }
     for (host, member) in &raw.registries {
         let host = host.to_string();
-        registry(&host, member.name_span, &member.value, findings);
+        registry(&host, member.name_span, &member.value, context.syntax, findings);
         part.registries.push(super::Registry {
             host,
             span: member.name_span,
@@ -70,47 +81,64 @@ pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings
     }
     for (name, member) in &raw.hooks {
         hook(&name.to_string(), member.name_span, &member.value, context, findings);
-        if member.value.when.devices.is_empty() {
-            part.everywhere.push(super::Hook { name: name.to_string(), raw: member.value.clone() });
-        }
+        let list =
+            if member.value.when.devices.is_empty() { &mut part.everywhere } else { &mut part.with_devices };
+        list.push(super::Hook { name: name.to_string(), raw: member.value.clone() });
     }
     if part.daemons.is_empty() {
+        let runtime = context.syntax.example(
+            "runtime \"main\" { containerd version=\"2.1\" config=\"own\" { handler \"runc\" default=#true } }",
+            "runtimes: { main: { containerd: { version: \"2.1\", config: own, handlers: { runc: { default: true } } } } }",
+        );
         for (what, span) in raw
             .registries
             .iter()
             .map(|(n, m)| (format!("registry `{n}`"), m.name_span))
-            .chain(raw.hooks.iter().map(|(n, m)| (format!("hook `{n}`"), m.name_span)))
+            // A hook of a device stands in the CDI file, which any runtime reads.
+            .chain(
+                raw.hooks
+                    .iter()
+                    .filter(|(_, m)| m.value.when.devices.is_empty())
+                    .map(|(n, m)| (format!("hook `{n}`"), m.name_span)),
+            )
         {
             findings.push(
                 Diagnostic::new(Code::PUR0214, format!("{what} has no runtime that would use it"))
                     .at(span, "nothing reads this")
-                    .help("describe the runtime: `runtime \"main\" { containerd version=\"2.1\" config=\"own\" { … } }`"),
+                    .help(format!("describe the runtime beside it: {runtime}")),
             );
         }
     }
     part
 }
 
-fn defaults(name: &str, span: Span, containerd: &Containerd, findings: &mut Findings) {
-    let defaults: Vec<_> = containerd
+fn defaults(name: &str, span: Span, containerd: &Containerd, syntax: Syntax, findings: &mut Findings) {
+    let mut defaults: Vec<_> = containerd
         .handlers
         .iter()
         .filter_map(|(handler, m)| m.value.default.filter(|d| d.value).map(|d| (handler, d.span)))
         .collect();
+    defaults.sort_by_key(|(_, span)| *span);
     let own = containerd.config.value == ConfigMode::Own;
     match defaults.as_slice() {
         [] if own => {
             let mut finding =
                 Diagnostic::new(Code::PUR0202, format!("runtime `{name}` has no default handler"));
             finding = if containerd.handlers.is_empty() {
-                finding.at(span, "it has no handlers").help("add one: `handler \"runc\" default=#true`")
+                finding.at(span, "it has no handlers").help(format!(
+                    "add one: {}",
+                    syntax.example("handler \"runc\" default=#true", "handlers: { runc: { default: true } }")
+                ))
             } else {
                 let first = containerd.handlers.iter().next();
                 let finding = finding.at(span, "none of its handlers is the default");
                 match first {
-                    Some((handler, member)) => finding
-                        .see(member.name_span, format!("`{handler}` could be"))
-                        .help("write `default=#true` (YAML: `default: true`) on one handler"),
+                    Some((handler, member)) => {
+                        finding.see(member.name_span, format!("`{handler}` could be")).help(format!(
+                            "write {} on one handler",
+                            syntax.example("default=#true", "default: true")
+                        ))
+                    }
                     None => finding,
                 }
             };
@@ -133,17 +161,23 @@ fn defaults(name: &str, span: Span, containerd: &Containerd, findings: &mut Find
     }
 }
 
-fn registry(host: &str, span: Span, raw: &Registry, findings: &mut Findings) {
+fn registry(host: &str, span: Span, raw: &Registry, syntax: Syntax, findings: &mut Findings) {
     if raw.mirrors.is_empty() && raw.server.is_none() {
         findings.push(
             Diagnostic::new(Code::PUR0214, format!("registry `{host}` has neither mirrors nor a server"))
                 .at(span, "this changes nothing")
-                .help("add a mirror: `mirror \"https://mirror.example\"`, or leave the registry out"),
+                .help(format!(
+                    "add a mirror: {}, or leave the registry out",
+                    syntax.example(
+                        "mirror \"https://mirror.example\"",
+                        "mirrors: [{ url: \"https://mirror.example\" }]"
+                    )
+                )),
         );
     }
     let urls = raw.mirrors.iter().map(|m| &m.url).chain(&raw.server);
     for url in urls {
-        no_secret(url, findings);
+        no_secret(url, syntax, findings);
     }
     let mut seen: Vec<&Spanned<Url>> = Vec::new();
     for mirror in &raw.mirrors {
@@ -162,7 +196,7 @@ fn registry(host: &str, span: Span, raw: &Registry, findings: &mut Findings) {
     }
 }
 
-fn no_secret(url: &Spanned<Url>, findings: &mut Findings) {
+fn no_secret(url: &Spanned<Url>, syntax: Syntax, findings: &mut Findings) {
     let text = url.get();
     let authority = text.split("://").nth(1).unwrap_or("").split('/').next().unwrap_or("");
     if let Some((_, host)) = authority.rsplit_once('@') {
@@ -171,37 +205,62 @@ fn no_secret(url: &Spanned<Url>, findings: &mut Findings) {
             Diagnostic::new(Code::PUR0213, "the address holds credentials")
                 .at(url.span, "a user name or password before the `@`")
                 .note("a spec is kept in Git and shown in reviews; a secret in it is a secret no more")
-                .help(format!("write `{clean}`, and name the credentials by reference in a `header`")),
+                .note("credentials by reference come with a later version of purlin")
+                .fix(
+                    url.span,
+                    syntax.string(&clean),
+                    "leave them out, and change them where they are in use",
+                ),
         );
     }
 }
 
 fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, findings: &mut Findings) {
     let when = &hook.when;
+    let syntax = context.syntax;
+    safe_program(&hook.path, findings);
     for kind in &when.devices {
         if !context.symbols.devices().contains_key(&kind.value) {
             let known: Vec<String> = context.symbols.devices().keys().map(ToString::to_string).collect();
             let mut finding = Diagnostic::new(Code::PUR0201, format!("there is no device `{}`", kind.value))
                 .at(kind.span, "not defined under `devices`");
             finding = match crate::diag::closest(&kind.value.to_string(), known.iter().map(String::as_str)) {
-                Some(near) => finding.help(format!("did you mean `{near}`?")),
-                None => finding.help(format!("define it: `devices {{ device \"{}\" {{ … }} }}`", kind.value)),
+                Some(near) => {
+                    finding.suggest(kind.span, syntax.string(near), format!("did you mean `{near}`?"))
+                }
+                None => finding.help(format!(
+                    "describe it under `devices`: {}",
+                    syntax.example(
+                        &format!("device \"{}\" {{ path \"/dev/ttyUSB*\" }}", kind.value),
+                        &format!("{}: {{ paths: [\"/dev/ttyUSB*\"] }}", kind.value)
+                    )
+                )),
             };
             findings.push(finding);
         }
     }
+    let node = |kdl, model| if syntax == Syntax::Kdl { kdl } else { model };
     let unfit = [
-        ("annotation", when.annotations.iter().next().map(|(_, m)| m.name_span)),
-        ("command", when.commands.first().map(|c| c.span)),
-        ("has-bind-mounts", when.has_bind_mounts.map(|b| b.span)),
+        (node("annotation", "annotations"), when.annotations.iter().next().map(|(_, m)| m.name_span)),
+        (node("command", "commands"), when.commands.first().map(|c| c.span)),
+        (node("has-bind-mounts", "hasBindMounts"), when.has_bind_mounts.map(|b| b.span)),
     ];
-    for (condition, place) in unfit.into_iter().filter_map(|(c, p)| p.map(|p| (c, p))) {
+    let always = syntax.example("always", "always: true");
+    // A kind that the spec describes, so that the example can be taken as it is.
+    let instead = context.symbols.devices().keys().next().map_or_else(
+        || format!("write {always}, and let the hook's program decide"),
+        |kind| {
+            let device = syntax.example(&format!("device \"{kind}\""), &format!("devices: [{kind}]"));
+            format!("write {always} and let the hook's program decide, or tie it to a device, like {device}")
+        },
+    );
+    for (condition, place) in unfit.iter().filter_map(|(c, p)| p.map(|p| (c, p))) {
         findings.push(
             Diagnostic::new(Code::PUR0212, format!("no runtime of this spec can evaluate the condition `{condition}`"))
                 .at(place, "containerd has no such condition for a hook")
                 .see(span, format!("hook `{name}`"))
                 .note("containerd runs hooks for every container of a handler, or for containers with a CDI device; CRI-O evaluates conditions itself")
-                .help("use `always`, or `device \"vendor.example/class\"`"),
+                .help(instead.clone()),
         );
     }
     let always = when.always.is_some_and(|a| a.value);
@@ -210,7 +269,7 @@ fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, finding
         findings.push(
             Diagnostic::new(Code::PUR0212, format!("hook `{name}` has no condition that could hold"))
                 .at(when.span, "nothing here is true for any container")
-                .help("write `always`, or `device \"vendor.example/class\"`"),
+                .help(instead),
         );
     } else if always && conditional {
         findings.push(
@@ -225,7 +284,29 @@ fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, finding
         findings.push(
             Diagnostic::new(Code::PUR0104, "a hook's timeout is a whole number of seconds, at least one")
                 .at(timeout.span, "the OCI runtime specification counts in seconds")
-                .help(format!("write `{}s`", timeout.get().as_secs().max(1))),
+                .suggest(
+                    timeout.span,
+                    syntax.string(&format!("{}s", timeout.get().as_secs().max(1))),
+                    "write a whole number of seconds",
+                ),
         );
     }
+}
+
+/// Directories in which everybody may make files.
+const ANYBODYS: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
+
+/// Whoever can put a program where root starts one is root.
+fn safe_program(path: &Spanned<AbsolutePath>, findings: &mut Findings) {
+    let Some(directory) = ANYBODYS.iter().find(|d| within(path.get(), d)) else { return };
+    let name = path.get().rsplit('/').next().unwrap_or_default();
+    findings.push(
+        Diagnostic::new(
+            Code::PUR0204,
+            format!("`{}` is run as root from where everybody may write", path.value),
+        )
+        .at(path.span, format!("anybody can put a program into {directory}"))
+        .note("who can choose what root runs has the whole node")
+        .help(format!("keep it where only root may write, such as `/usr/local/bin/{name}`")),
+    );
 }

@@ -1,13 +1,15 @@
 //! Runtimes × facts → containerd's files, hosts files, and RuntimeClass objects.
 
+use super::check::CONTAINERDS;
 use super::containerd::{Config, needs_base_spec, version_for};
 use super::root::Root;
 use super::spec::ConfigMode;
 use super::{Daemon, Part, base, hosts};
 use crate::diag::{Code, Diagnostic};
 use crate::emission::Emission;
+use crate::node::Node;
 use crate::plan::{Action, Artifact, Format, Impact, Origin, Place, Scope, Turn};
-use crate::spec::{Minor, Versions};
+use crate::spec::{Adoption, Minor, Versions};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,6 +20,11 @@ const HEADER: &str = "# Made by purlin from a node spec. Edits here are undone: 
 pub fn emit(part: &Part, emission: &mut Emission<'_>) {
     for daemon in &part.daemons {
         emit_daemon(daemon, part, emission);
+    }
+    let everywhere = part.everywhere.iter().filter(|_| !part.daemons.is_empty());
+    for hook in everywhere.chain(&part.with_devices) {
+        let path = format!("runtimes.hooks.{}", hook.name);
+        binary(&path, hook.raw.path.get(), hook.raw.path.span, emission);
     }
     if part.daemons.is_empty() {
         return;
@@ -100,20 +107,12 @@ fn emit_daemon(daemon: &Daemon, part: &Part, emission: &mut Emission<'_>) {
             }
             Err(error) => unwritable(emission, &origin.path, origin.span, &error),
         }
-        for hook in &part.everywhere {
-            binary(
-                &format!("runtimes.hooks.{}", hook.name),
-                &hook.raw.path.to_string(),
-                hook.raw.path.span,
-                emission,
-            );
-        }
     }
     if own || !config.is_empty() {
         match toml::to_string(&config) {
             Ok(text) => {
                 if let Some(root) = &root {
-                    not_in_root(root, &text, &file, &origin, emission);
+                    not_in_root(root, &text, &file, daemon, emission);
                 }
                 places.push(Place::File(file.clone()));
                 emission.artifact(Artifact {
@@ -164,12 +163,21 @@ fn versions(daemon: &Daemon, origin: &Origin, emission: &mut Emission<'_>) -> Ve
     };
     match Minor::parse(&found.version) {
         Some(version) if range.contains(version) => Versions { low: version, high: version },
-        _ => {
+        version => {
+            let wider = version
+                .map(|v| Versions { low: v.min(range.low), high: v.max(range.high) })
+                .filter(|wider| CONTAINERDS.low <= wider.low && wider.high <= CONTAINERDS.high);
+            let remedy = match wider {
+                Some(wider) => format!(
+                    "widen the range to `{wider}` if the node is right, or bring the node's containerd into the range"
+                ),
+                None => "bring the node's containerd into the range".to_owned(),
+            };
             emission.find(
                 Diagnostic::new(Code::PUR0304, format!("the node runs containerd {}", found.version))
                     .at(range.span, format!("the spec is for {}", range.value))
                     .note(format!("asked: `{} --version`", found.path))
-                    .help("widen the range if the node is right, or bring the node's containerd into it"),
+                    .help(remedy),
             );
             range.value
         }
@@ -189,6 +197,17 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
         );
         return None;
     };
+    if emission.node().adoptions().get(path).is_some_and(|(adoption, _)| *adoption == Adoption::Remove) {
+        emission.find(
+            Diagnostic::new(Code::PUR0305, format!("{path} is to be removed, and the drop-in needs it"))
+                .at(place, "a drop-in is loaded only when a root file imports it")
+                .help(format!(
+                    "write {}, or leave the file where it is",
+                    emission.syntax().example("config=\"own\"", "config: own")
+                )),
+        );
+        return None;
+    }
     let Some(file) = facts.files.get(path) else {
         if facts.simulated {
             emission.unproven(
@@ -202,7 +221,10 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
             Diagnostic::new(Code::PUR0305, format!("there is no {path}"))
                 .at(place, "a drop-in is loaded only when a root file imports it")
                 .note("containerd prints a default `imports` line, but reads no drop-in without one in a root file")
-                .help("use `config=\"own\"`, or make the root file: `containerd config default`"),
+                .help(format!(
+                    "write {}, or make the root file: `containerd config default >{path}`",
+                    emission.syntax().example("config=\"own\"", "config: own")
+                )),
         );
         return None;
     };
@@ -230,38 +252,43 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
 }
 
 /// What the root file must and must not say for our drop-in to count.
-fn not_in_root(root: &Root, ours: &str, file: &str, origin: &Origin, emission: &mut Emission<'_>) {
+fn not_in_root(root: &Root, ours: &str, file: &str, daemon: &Daemon, emission: &mut Emission<'_>) {
     let path = emission.platform().containerd_config;
     let adopted = emission.node().adoptions().contains_key(path);
+    let place = daemon.raw.config.span;
     if !root.imports(path, file) {
-        let directory = emission.platform().containerd_drop_in;
+        let all = format!("\"{}/*.toml\"", emission.platform().containerd_drop_in);
         emission.find(
             Diagnostic::new(Code::PUR0305, format!("{path} does not import {file}"))
-                .at(origin.span, "this drop-in would not be loaded")
-                .note("containerd imports only what the root file itself lists; the default list is no more than text")
-                .help(format!("add to the root file: `imports = [\"{directory}/*.toml\"]`")),
+                .at(place, "this drop-in would not be loaded")
+                .note("containerd reads a drop-in only when the root file itself has an `imports` line that names it")
+                .help(if root.has_imports() {
+                    format!("add {all} to the list `imports` of the root file")
+                } else {
+                    format!("add at the top of the root file: `imports = [{all}]`")
+                }),
         );
     }
     if !(3..=4).contains(&root.version()) {
         emission.find(
             Diagnostic::new(Code::PUR0305, format!("{path} is of configuration version {}", root.version()))
-                .at(
-                    origin.span,
-                    format!("{file} must be of its root's version, and purlin writes 3 and 4"),
-                )
+                .at(place, format!("{file} must be of its root's version, and purlin writes 3 and 4"))
                 .note("containerd 2.0 to 2.2 loses the whole CRI section of a root of another version than its drop-in")
                 .help("bring the root file up: `containerd config migrate`"),
         );
     }
     let Ok(ours) = ours.parse() else { return };
-    for key in root.conflicts(&ours) {
+    for conflict in root.conflicts(&ours) {
         if adopted {
             break;
         }
         emission.find(
-            Diagnostic::new(Code::PUR0306, format!("{path} sets `{key}` too, to something else"))
-                .at(origin.span, "set by this runtime")
-                .note("the drop-in would win silently, and whoever keeps the root file would wonder")
+            Diagnostic::new(Code::PUR0306, format!("{path} sets `{}` too, to something else", conflict.key))
+                .at(daemon.span, format!("this runtime sets it to {}", conflict.ours))
+                .note(format!(
+                    "the root file sets it to {}; the drop-in would win, without a word",
+                    conflict.theirs
+                ))
                 .help("take the key out of one of the two"),
         );
     }
@@ -291,10 +318,7 @@ fn handlers(daemon: &Daemon, emission: &mut Emission<'_>) {
             let object = RuntimeClass {
                 api_version: "node.k8s.io/v1",
                 kind: "RuntimeClass",
-                metadata: Metadata {
-                    name: class.value.to_string(),
-                    labels: BTreeMap::from([("app.kubernetes.io/managed-by", "purlin")]),
-                },
+                metadata: Metadata { name: class.value.to_string(), labels: labels(emission.node()) },
                 handler: name.to_string(),
             };
             let place = Place::Object {
@@ -347,5 +371,13 @@ struct RuntimeClass {
 #[derive(Serialize)]
 struct Metadata {
     name: String,
-    labels: BTreeMap<&'static str, &'static str>,
+    labels: BTreeMap<String, String>,
+}
+
+/// The node's own labels, and the one that tells whose object it is, which no spec can set.
+fn labels(node: &Node) -> BTreeMap<String, String> {
+    let (key, value) = crate::spec::MANAGED_BY;
+    let mut labels = node.labels().clone();
+    labels.insert(key.to_owned(), value.to_owned());
+    labels
 }

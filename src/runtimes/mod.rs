@@ -23,6 +23,8 @@ pub struct Part {
     registries: Vec<Registry>,
     /// Hooks of every container, in the order of their names.
     everywhere: Vec<Hook>,
+    /// Hooks that come with a device, by way of its CDI file.
+    with_devices: Vec<Hook>,
 }
 
 /// A checked containerd.
@@ -43,7 +45,7 @@ struct Registry {
     mirrors: Vec<Mirror>,
 }
 
-/// A hook that every container runs.
+/// A checked hook.
 #[derive(Clone, Debug)]
 struct Hook {
     name: String,

@@ -6,6 +6,15 @@
 
 use toml::{Table, Value};
 
+/// A key that the root and our drop-in set to different values.
+pub struct Conflict {
+    /// Dotted, as TOML spells it.
+    pub key: String,
+    /// The values as a message shows them.
+    pub theirs: String,
+    pub ours: String,
+}
+
 /// What the root configuration says.
 pub struct Root {
     table: Table,
@@ -24,6 +33,12 @@ impl Root {
     #[must_use]
     pub fn version(&self) -> i64 {
         self.table.get("version").and_then(Value::as_integer).unwrap_or(1)
+    }
+
+    /// Whether there is a list of imports at all.
+    #[must_use]
+    pub fn has_imports(&self) -> bool {
+        self.table.contains_key("imports")
     }
 
     /// Whether it imports a file.
@@ -46,9 +61,9 @@ impl Root {
             })
     }
 
-    /// Leaves that both set to different values, as dotted keys.
+    /// Leaves that both set to different values.
     #[must_use]
-    pub fn conflicts(&self, ours: &Table) -> Vec<String> {
+    pub fn conflicts(&self, ours: &Table) -> Vec<Conflict> {
         let mut found = Vec::new();
         compare(&self.table, ours, "", &mut found);
         found
@@ -72,16 +87,31 @@ fn matches(pattern: &str, path: &str) -> bool {
     glob::Pattern::new(&quoted).is_ok_and(|p| p.matches_with(path, options))
 }
 
-fn compare(theirs: &Table, ours: &Table, at: &str, found: &mut Vec<String>) {
+/// A key between dots.
+fn spelt(key: &str) -> String {
+    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    if bare { key.to_owned() } else { format!("'{key}'") }
+}
+
+/// A value as a message can hold it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Table(_) => "a table".to_owned(),
+        Value::Array(list) => format!("a list of {}", list.len()),
+        scalar => format!("`{scalar}`"),
+    }
+}
+
+fn compare(theirs: &Table, ours: &Table, at: &str, found: &mut Vec<Conflict>) {
     for (key, our) in ours {
-        let path = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+        let path = if at.is_empty() { spelt(key) } else { format!("{at}.{}", spelt(key)) };
         match (theirs.get(key), our) {
             (Some(Value::Table(their)), Value::Table(our)) => compare(their, our, &path, found),
             // The version and the list of required plugins are not ours alone: versions are compared before, lists joined.
             (Some(their), our)
                 if their != our && !matches!(path.as_str(), "version" | "required_plugins") =>
             {
-                found.push(path);
+                found.push(Conflict { key: path, theirs: shown(their), ours: shown(our) });
             }
             _ => {}
         }
@@ -110,6 +140,9 @@ mod tests {
         let root = Root::parse("version = 3\n[plugins.x]\na = 1\nb = [1]\n[plugins.x.t]\nc = \"d\"").unwrap();
         let ours =
             "version = 4\n[plugins.x]\na = 2\nb = [1]\n[plugins.x.t]\nc = \"e\"\nn = 1".parse().unwrap();
-        assert_eq!(root.conflicts(&ours), ["plugins.x.a", "plugins.x.t.c"]);
+        let keys: Vec<_> = root.conflicts(&ours).into_iter().map(|c| (c.key, c.theirs, c.ours)).collect();
+        let want = [("plugins.x.a", "`1`", "`2`"), ("plugins.x.t.c", "`\"d\"`", "`\"e\"`")];
+        assert_eq!(keys, want.map(|(k, t, o)| (k.to_owned(), t.to_owned(), o.to_owned())));
+        assert_eq!(spelt("io.containerd.cri.v1.runtime"), "'io.containerd.cri.v1.runtime'");
     }
 }

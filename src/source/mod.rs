@@ -6,6 +6,7 @@
 mod case;
 mod de;
 mod doc;
+mod example;
 mod header;
 mod json;
 mod kdl;
@@ -30,8 +31,9 @@ pub use write::{to_kdl, to_yaml};
 use crate::diag::{FileId, Findings, Sources};
 
 /// The syntax of a spec file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Syntax {
+    #[default]
     Kdl,
     Yaml,
     Json,

@@ -17,6 +17,11 @@ use place::Place;
 use spelling::Spelling;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A string value as it stands in a text of that syntax.
+pub fn string(syntax: Syntax, text: &str) -> String {
+    Spelling(syntax).string(text)
+}
+
 /// Whether a string has a form. An error says what is wrong and, after `"; "`, what to write instead.
 pub type FormatCheck = fn(&str) -> Result<(), String>;
 

@@ -19,11 +19,15 @@ pub use symbols::{HookSymbol, Program, RuntimeSymbol, Symbols};
 
 use crate::diag::Spanned;
 use crate::sections::Spec;
+use crate::source::Syntax;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The version of the language that this binary reads.
 pub const API_VERSION: &str = "purlin.dev/v1alpha1";
+
+/// The label by which objects of the API server are known to be Purlin's.
+pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "purlin");
 
 /// What a Kubernetes node offers to pods: its runtimes, networks, volumes and devices, and the policies on them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -108,4 +112,19 @@ pub enum Adoption {
     Replace,
     /// It is removed.
     Remove,
+}
+
+impl Adoption {
+    /// The line that adopts a file so, as a message quotes it.
+    #[must_use]
+    pub fn example(self, syntax: Syntax, path: &str) -> String {
+        let word = match self {
+            Self::Replace => "replace",
+            Self::Remove => "remove",
+        };
+        syntax.example(
+            &format!("adopt {} \"{word}\"", Syntax::Kdl.string(path)),
+            &format!("adopt: {{ {}: {word} }}", Syntax::Yaml.string(path)),
+        )
+    }
 }

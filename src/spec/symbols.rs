@@ -66,7 +66,9 @@ impl Symbols {
         self.hooks.insert(name.to_owned(), symbol);
     }
 
-    /// Takes something of which there is only one for its owner; a second owner is a finding with the given code.
+    /// Takes something of which there is only one for its owner; a second owner is a finding with the given code and
+    /// help.
+    #[expect(clippy::too_many_arguments, reason = "two callers, and each says all of it in words")]
     pub fn claim(
         &mut self,
         code: Code,
@@ -74,15 +76,22 @@ impl Symbols {
         thing: &str,
         owner: &str,
         span: Span,
+        help: &str,
         findings: &mut Findings,
     ) {
         let key = (code, thing.to_owned());
-        if let Some((first, first_span)) = self.claims.get(&key) {
+        if let Some((other, other_span)) = self.claims.get(&key) {
+            // The later one in the text is the mistake.
+            let ((first, first_span), (again, again_span)) = if span < *other_span {
+                ((owner, span), (other.as_str(), *other_span))
+            } else {
+                ((other.as_str(), *other_span), (owner, span))
+            };
             findings.push(
-                Diagnostic::new(code, format!("{first} and {owner} both use the {what} `{thing}`"))
-                    .at(span, format!("{owner} uses it here"))
-                    .see(*first_span, format!("{first} uses it here"))
-                    .help("give one of them another"),
+                Diagnostic::new(code, format!("{first} and {again} both use the {what} `{thing}`"))
+                    .at(again_span, format!("{again} uses it here"))
+                    .see(first_span, format!("{first} uses it here"))
+                    .help(help),
             );
         } else {
             self.claims.insert(key, (owner.to_owned(), span));

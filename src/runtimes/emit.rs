@@ -271,7 +271,7 @@ fn not_in_root(root: &Root, ours: &str, file: &str, daemon: &Daemon, emission: &
     if !(3..=4).contains(&root.version()) {
         emission.find(
             Diagnostic::new(Code::PUR0305, format!("{path} is of configuration version {}", root.version()))
-                .at(place, "a drop-in must be of its root's version, and purlin writes 3 and 4")
+                .at(place, format!("{file} must be of its root's version, and purlin writes 3 and 4"))
                 .note("containerd 2.0 to 2.2 loses the whole CRI section of a root of another version than its drop-in")
                 .help("bring the root file up: `containerd config migrate`"),
         );

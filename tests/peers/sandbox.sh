@@ -3,16 +3,17 @@
 #
 #   sandbox.sh --tree TREE --containerd VERSION [--peers DIR] [--work DIR] [--no-images] [--no-start] -- CMD [ARG..]
 #
-#   --tree        a root as Purlin renders it (etc/, var/run/cdi/, opt/, usr/ ...); it is copied, never written
+#   --tree        a root as Purlin renders it (etc/, var/run/cdi/, opt/, usr/, dev/ ...); it is copied, never written
 #   --containerd  a version that build.sh installed, or a folder with containerd, ctr and the shim
 #   --peers       where build.sh put things (default: $PURLIN_PEERS, then target/peers)
 #   --work        keep logs and state in DIR (created; must not exist or be empty) instead of removing them
 #   --no-images   do not import the busybox and pause images (saves 0.3 s)
 #   --no-start    prepare everything, but let CMD start containerd
 #
-# CMD sees the host's files, with /etc, /opt, /usr and /var copied on write and TREE laid over them, an own /run, own
-# processes, own network (lo, and eth0 with a default route that leads nowhere) and own cgroups. It finds ctr, crictl,
-# cnitool, runc and crun on PATH, the CNI plugins in /opt/cni/bin, and in its environment:
+# CMD sees the host's files, with /dev, /etc, /opt, /usr and /var copied on write and TREE laid over them, an own /run,
+# own processes, own network (lo, and eth0 with a default route that leads nowhere) and own cgroups. It finds ctr, crictl,
+# cnitool, runc and crun on PATH, containerd, runc and crun in /usr/bin, the CNI plugins in /opt/cni/bin, and in its
+# environment:
 #   SANDBOX_LOG   containerd's log       SANDBOX_CONTAINERD_PID   its process      SANDBOX_READY_MS   start to socket
 # Exit status: CMD's; 70: containerd ended before it served its socket (the end of its log is on stderr); 64: usage.
 #
@@ -64,7 +65,7 @@ if [ "${SANDBOX_STAGE:-}" = '' ]; then
         SANDBOX_WORK=$(mktemp -d "${TMPDIR:-/tmp}/purlin-sandbox.XXXXXX")
     fi
     case $SANDBOX_WORK/ in # it holds the upper layers of these
-    /etc/* | /opt/* | /usr/* | /var/* | /run/*) usage "--work cannot be in $SANDBOX_WORK" ;;
+    /dev/* | /etc/* | /opt/* | /usr/* | /var/* | /run/*) usage "--work cannot be in $SANDBOX_WORK" ;;
     esac
     SANDBOX_IMAGES=$images SANDBOX_START=$start SANDBOX_STAGE=supervise
     export SANDBOX_TREE SANDBOX_PEERS SANDBOX_DAEMON SANDBOX_WORK SANDBOX_KEEP SANDBOX_IMAGES SANDBOX_START SANDBOX_STAGE
@@ -169,8 +170,10 @@ if [ -d "$work/tree/var/run" ]; then # a link to /run on the machine
     cp -a "$work/tree/var/run/." "$work/tree/run/"
     rm -rf "$work/tree/var/run"
 fi
-mkdir -p "$work/tree"/{etc,opt/cni/bin,run,usr/bin,var/lib}
-for f in runc crun; do [ -e "$work/tree/usr/bin/$f" ] || ln -s "$SANDBOX_PEERS/bin/$f" "$work/tree/usr/bin/$f"; done
+mkdir -p "$work/tree"/{dev,etc,opt/cni/bin,run,usr/bin,var/lib}
+for f in "$SANDBOX_PEERS"/bin/{runc,crun} "$SANDBOX_DAEMON"/{containerd,containerd-shim-runc-v2,ctr}; do
+    [ -e "$work/tree/usr/bin/${f##*/}" ] || ln -s "$f" "$work/tree/usr/bin/${f##*/}"
+done
 for f in "$SANDBOX_PEERS"/cni/*; do
     [ -e "$work/tree/opt/cni/bin/${f##*/}" ] || ln -s "$f" "$work/tree/opt/cni/bin/${f##*/}"
 done
@@ -187,6 +190,11 @@ for f in etc opt usr var; do
     mkdir -p "$work/upper/$f" "$work/layer/$f"
     mount -t overlay -o "lowerdir=$work/tree/$f:/$f,upperdir=$work/upper/$f,workdir=$work/layer/$f" overlay "/$f"
 done
+# The machine's device nodes and what is mounted below them, but a new node stays here.
+mkdir -p "$work/upper/dev" "$work/layer/dev" "$work/dev"
+mount -t overlay -o "lowerdir=$work/tree/dev:/dev,upperdir=$work/upper/dev,workdir=$work/layer/dev" overlay "$work/dev"
+for f in $(awk '$2 ~ "^/dev/[^/]+$" { print $2 }' /proc/mounts | sort -u); do mount --rbind "$f" "$work$f"; done
+mount --rbind "$work/dev" /dev
 # The overlay snapshotter cannot work on an overlay.
 mkdir -p "$work/containerd" /var/lib/containerd
 mount --bind "$work/containerd" /var/lib/containerd

@@ -100,6 +100,7 @@ impl<'a> Emission<'a> {
 pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan {
     let plan = Plan {
         node: node.name().to_owned(),
+        labels: node.labels().clone(),
         adoptions: node.adoptions().clone(),
         objects: node.platform().objects(),
         syntax: node.syntax(),

@@ -37,7 +37,7 @@ impl Node {
         self.platform
     }
 
-    /// Labels for objects made for the node.
+    /// The labels of the node's spec.
     #[must_use]
     pub const fn labels(&self) -> &BTreeMap<String, String> {
         &self.labels

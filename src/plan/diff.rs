@@ -6,7 +6,7 @@ use crate::diag::{Code, Diagnostic, Findings};
 use crate::facts::{Facts, File, FileKind, LedgerEntry, sha256};
 use crate::spec::Adoption;
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What happens to a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -68,6 +68,8 @@ pub enum Step {
 pub struct Diff {
     /// The name of the node that it is for.
     pub node: String,
+    /// The labels of the node's spec.
+    pub labels: BTreeMap<String, String>,
     pub steps: Vec<Step>,
     /// Only files are compared, and only they would be touched.
     pub simulated: bool,
@@ -123,6 +125,7 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
     restarts(plan, &mut steps);
     Diff {
         node: plan.node.clone(),
+        labels: plan.labels.clone(),
         steps,
         simulated: facts.simulated,
         endpoints: plan.endpoints.clone(),

@@ -176,6 +176,8 @@ pub struct Unproven {
 pub struct Plan {
     /// The name of the node that it is for.
     pub node: String,
+    /// The labels of the node's spec.
+    pub labels: BTreeMap<String, String>,
     pub artifacts: Vec<Artifact>,
     pub actions: Vec<Action>,
     pub endpoints: Vec<Endpoint>,

@@ -182,6 +182,7 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
     json!({
         "version": VERSION,
         "node": diff.node,
+        "labels": diff.labels,
         "simulated": diff.simulated,
         "impact": diff.impact().to_string(),
         "steps": steps,

@@ -7,7 +7,6 @@ use super::spec::ConfigMode;
 use super::{Daemon, Part, base, hosts};
 use crate::diag::{Code, Diagnostic};
 use crate::emission::Emission;
-use crate::node::Node;
 use crate::plan::{Action, Artifact, Format, Impact, Origin, Place, Scope, Turn};
 use crate::spec::{Adoption, Minor, Versions};
 use serde::Serialize;
@@ -318,7 +317,10 @@ fn handlers(daemon: &Daemon, emission: &mut Emission<'_>) {
             let object = RuntimeClass {
                 api_version: "node.k8s.io/v1",
                 kind: "RuntimeClass",
-                metadata: Metadata { name: class.value.to_string(), labels: labels(emission.node()) },
+                metadata: Metadata {
+                    name: class.value.to_string(),
+                    labels: BTreeMap::from([("app.kubernetes.io/managed-by", "purlin")]),
+                },
                 handler: name.to_string(),
             };
             let place = Place::Object {
@@ -371,13 +373,5 @@ struct RuntimeClass {
 #[derive(Serialize)]
 struct Metadata {
     name: String,
-    labels: BTreeMap<String, String>,
-}
-
-/// The node's own labels, and the one that tells whose object it is, which no spec can set.
-fn labels(node: &Node) -> BTreeMap<String, String> {
-    let (key, value) = crate::spec::MANAGED_BY;
-    let mut labels = node.labels().clone();
-    labels.insert(key.to_owned(), value.to_owned());
-    labels
+    labels: BTreeMap<&'static str, &'static str>,
 }

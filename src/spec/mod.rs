@@ -26,9 +26,6 @@ use serde::Deserialize;
 /// The version of the language that this binary reads.
 pub const API_VERSION: &str = "purlin.dev/v1alpha1";
 
-/// The label by which objects of the API server are known to be Purlin's.
-pub const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "purlin");
-
 /// What a Kubernetes node offers to pods: its runtimes, networks, volumes and devices, and the policies on them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -69,7 +66,8 @@ pub enum DocumentKind {
 pub struct Metadata {
     /// The node's name.
     pub name: Spanned<Name>,
-    /// Labels that objects made for the node carry.
+    /// Labels that tell this node from others, for whoever reads plans and diffs. Cluster-wide objects do not carry them:
+    /// those must be the same from every node's spec.
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "label"))]
     pub labels: Named<LabelKey, LabelValue>,

@@ -209,9 +209,6 @@ fn label_key(text: &str) -> Result<String, String> {
         lower(prefix, "the label's prefix")?;
     }
     dns_like(rest, "the label's name", 63, &['-', '_', '.'])?;
-    if text == super::MANAGED_BY.0 {
-        return Err(format!("every object of purlin's carries `{text}` already; choose another key"));
-    }
     Ok(text.to_owned())
 }
 
@@ -466,7 +463,6 @@ mod tests {
         refuses::<DeviceKind>("serial", "no vendor");
         refuses::<DeviceKind>("acme/serial", "is not a domain");
         refuses::<DeviceKind>("device.kubernetes.io/x", "reserved");
-        refuses::<LabelKey>("app.kubernetes.io/managed-by", "choose another");
         refuses::<LinkName>("sixteen-letters-", "1 to 15");
         refuses::<RegistryHost>("https://docker.io", "the host alone");
     }

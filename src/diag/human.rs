@@ -6,6 +6,7 @@
 
 use super::{Code, Diagnostic, FileId, Fix, Label, Severity, Sources, Span};
 use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -170,7 +171,7 @@ impl<'a> Window<'a> {
     }
 
     fn snippet<T: Clone>(&self) -> Snippet<'a, T> {
-        Snippet::source(self.text).line_start(self.line).path(self.path)
+        Snippet::source(visible(self.text)).line_start(self.line).path(self.path)
     }
 }
 
@@ -181,12 +182,29 @@ fn clamp(text: &str, span: Span) -> Range<usize> {
     if end == span.start as usize { floor..floor } else { floor..text.ceil_char_boundary(end) }
 }
 
-/// Text without what a terminal would obey: control characters, and those that turn the direction of writing.
+/// What a terminal would obey: control characters, and those that turn the direction of writing.
+fn obeyed(c: char) -> bool {
+    (c.is_control() && c != '\n')
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The operator's own lines without what a terminal would obey. Places are told in bytes, so each such character is
+/// replaced by one of the same length; those of ASCII are the renderer's own work.
+fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c: char| !c.is_ascii() && obeyed(c)) {
+        return text.into();
+    }
+    text.chars()
+        .map(|c| match c.len_utf8() {
+            2 if obeyed(c) => '\u{bf}',
+            3 if obeyed(c) => '\u{fffd}',
+            _ => c,
+        })
+        .collect()
+}
+
+/// Text without what a terminal would obey.
 fn clean(text: &str) -> String {
-    let obeyed = |c: char| {
-        (c.is_control() && c != '\n')
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
     if !text.contains(obeyed) {
         return text.to_owned();
     }
@@ -302,14 +320,14 @@ for more, run: purlin explain PUR0102
 
     #[test]
     fn no_escape_gets_through() {
-        let evil = "\u{1b}[31m\u{202e}k\u{7}\n";
+        let evil = "\u{1b}[31m\u{202e}k\u{7}\u{9b}31m\u{200e}\n";
         let diagnostic = Diagnostic::new(Code::PUR0101, format!("no `{evil}`"))
             .at(Span::new(FileId(0), 0, 8), evil)
             .note(evil)
             .help(evil)
             .fix(Span::new(FileId(0), 0, 8), evil, evil);
         let shown = one(evil, diagnostic.clone());
-        assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{7}']), "{shown:?}");
+        assert!(!shown.contains(['\u{1b}', '\u{202e}', '\u{7}', '\u{9b}', '\u{200e}']), "{shown:?}");
         let mut sources = Sources::default();
         sources.add("x", evil);
         let colored = render(&[diagnostic], &sources, Style { color: true, width: 80 });

@@ -266,8 +266,13 @@ fn device_path(text: &str) -> Result<String, String> {
     if text.contains("**") {
         return Err("`**` is not used here; name each directory, with `*` inside a name".to_owned());
     }
-    glob::Pattern::new(text)
-        .map_err(|e| format!("the pattern is broken at character {}: {}", e.pos + 1, e.msg))?;
+    glob::Pattern::new(text).map_err(|e| {
+        format!(
+            "the pattern is broken at character {}: {}; write it like `/dev/ttyUSB*` or `/dev/video[0-3]`",
+            e.pos + 1,
+            e.msg
+        )
+    })?;
     Ok(text.to_owned())
 }
 
@@ -297,7 +302,7 @@ fn address(text: &str) -> Result<IpAddr, String> {
 
 fn link_name(text: &str) -> Result<String, String> {
     if text.is_empty() || text.len() > 15 {
-        return Err(format!("a link's name has 1 to 15 characters, this has {}", text.len()));
+        return Err(format!("a link's name has 1 to 15 characters, this has {}; choose another", text.len()));
     }
     if text == "." || text == ".." {
         return Err(format!("the kernel takes no link named `{text}`; choose another name"));

@@ -87,7 +87,9 @@ pub fn number(place: &Place<'_>, spelling: Spelling) -> Option<Diagnostic> {
         Kind::Float(number) => {
             let whole = shape.is_some_and(|s| s.has_type("integer") && !s.has_type("number"));
             (whole && number.fract() == 0.0 && number.abs() < 1e15).then(|| {
-                wrong_type(place, spelling).fix(span, format!("{number:.0}"), "write it without a fraction")
+                let mut finding = wrong_type(place, spelling);
+                finding.help.clear();
+                finding.fix(span, format!("{number:.0}"), "write it without a fraction")
             })
         }
         _ => None,
@@ -128,7 +130,8 @@ fn wrong_type(place: &Place<'_>, spelling: Spelling) -> Diagnostic {
     let value = place.value();
     let Some(shape) = place.shape() else {
         return Diagnostic::new(Code::PUR0103, format!("{title} is of the wrong type"))
-            .at(value.span, "this value");
+            .at(value.span, "this value")
+            .help("`purlin schema` tells what stands here");
     };
     let wants = wanted(shape, spelling);
     let stands = if matches!(value.kind, Kind::Mapping(_)) { spelling.mapping() } else { value.type_name() };
@@ -138,7 +141,14 @@ fn wrong_type(place: &Place<'_>, spelling: Spelling) -> Diagnostic {
         Some(text) => finding.note(format!("{title}: {text}")),
         None => finding,
     };
-    helped(finding, place, shape, spelling)
+    let finding = helped(finding, place, shape, spelling);
+    if !finding.help.is_empty() || finding.fix.is_some() {
+        return finding;
+    }
+    match spelling.sample(shape, 0) {
+        sample if sample.is_empty() => finding.help(format!("write {wants}")),
+        sample => finding.help(format!("write {wants}, such as `{sample}`")),
+    }
 }
 
 /// A whole block is not underlined for being of the wrong type; its beginning is.
@@ -341,6 +351,9 @@ impl Subject<'_> {
                 format!("does not satisfy `{}`", other.keyword()),
             ),
         };
+        if help.is_empty() {
+            help.push(self.remedy(kind, spelling));
+        }
         let mut finding = Diagnostic::new(Code::PUR0104, message).at(self.span, label);
         finding.help = help;
         if let Some(text) = self.shape.filter(|_| noted).and_then(first_sentence) {
@@ -363,6 +376,23 @@ impl Subject<'_> {
                 }
             }
             None => finding,
+        }
+    }
+
+    /// What to write where the error itself does not tell.
+    fn remedy(&self, kind: &Error, spelling: Spelling) -> String {
+        match kind {
+            Error::MinItems { .. } | Error::MinProperties { .. } => {
+                format!("add what is missing, or leave {} out", self.name)
+            }
+            Error::Pattern { pattern } => format!("write what matches `{pattern}`"),
+            Error::MaxItems { .. } | Error::MaxProperties { .. } => "take some away".to_owned(),
+            Error::MinLength { limit } => format!("write {limit} characters or more"),
+            Error::MaxLength { limit } => format!("write {limit} characters or fewer"),
+            _ => match self.shape {
+                Some(shape) => format!("write it like `{}`", spelling.sample(shape, 0)),
+                None => "choose another".to_owned(),
+            },
         }
     }
 

@@ -297,7 +297,10 @@ fn a_wrong_type() {
     yaml(&with("version", json!(2.1)), &["PUR0103 [2.1] `version` takes a string, not a number -> \"2.1\""]);
     yaml(&with("speed", json!("50")), &["PUR0103 [\"50\"] `speed` takes a whole number, not a string -> 50"]);
     yaml(&with("speed", json!(50.0)), &["PUR0103 [50.0] `speed` takes a whole number, not a number -> 50"]);
-    yaml(&with("speed", json!(50.5)), &["PUR0103 [50.5] `speed` takes a whole number, not a number"]);
+    yaml(
+        &with("speed", json!(50.5)),
+        &["PUR0103 [50.5] `speed` takes a whole number, not a number = write a whole number, such as `5`"],
+    );
     yaml(
         &with("nets", json!("10.0.0.0/8")),
         &["PUR0103 [\"10.0.0.0/8\"] `nets` takes a list, not a string -> [\"10.0.0.0/8\"]"],
@@ -355,10 +358,19 @@ fn a_wrong_form() {
         &with("speed", json!(2)),
         &["PUR0104 [2] `speed` is 2, the least is 5 = write a whole number from 5 up to 130"],
     );
-    yaml(&with("code", json!("")), &["PUR0104 [\"\"] `code` is empty"]);
-    yaml(&with("code", json!("ab")), &["PUR0104 [\"ab\"] `code` is not of the form asked for"]);
-    yaml(&with("nets", json!([])), &["PUR0104 [[]] `nets` is empty"]);
-    yaml(&json!({"spec": {"roads": {"007": {"gravel": {}}}}}), &["PUR0104 [007] `roads.007`: not a word"]);
+    yaml(&with("code", json!("")), &["PUR0104 [\"\"] `code` is empty = write 2 characters or more"]);
+    yaml(
+        &with("code", json!("ab")),
+        &["PUR0104 [\"ab\"] `code` is not of the form asked for = write what matches `^[A-Z]+$`"],
+    );
+    yaml(
+        &with("nets", json!([])),
+        &["PUR0104 [[]] `nets` is empty = add what is missing, or leave `nets` out"],
+    );
+    yaml(
+        &json!({"spec": {"roads": {"007": {"gravel": {}}}}}),
+        &["PUR0104 [007] `roads.007`: not a word = choose another"],
+    );
     let list = check(&with("surface", json!("rogh")), Syntax::Yaml);
     assert_eq!(list[0].notes, ["`rough`: Mind the holes"]);
     let list = check(&with("speed", json!(2)), Syntax::Yaml);

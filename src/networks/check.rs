@@ -9,9 +9,10 @@ use crate::spec::{Address, Subnet, Symbols};
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// Tells the other sections which links the networks use.
+/// Tells the other sections of the networks and the links that they use.
 pub fn declare(raw: &Networks, symbols: &mut Symbols, findings: &mut Findings) {
     for (name, member) in raw {
+        symbols.network(&name.to_string(), member.name_span);
         if let Some(bridge) = &member.value.bridge {
             let owner = format!("network `{name}`");
             let help = "give one of the bridges another name";

@@ -8,12 +8,10 @@ use crate::facts::platform::Platform;
 use crate::host::{self, Root};
 use crate::node::Node;
 use crate::plan::Unproven;
-use crate::source::{Syntax, decode};
+use crate::source::{Limits, Syntax, decode};
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes of a spec that are read at most; one more shows that the limit of the language is passed.
-const SPEC_BYTES: u64 = (256 << 10) + 1;
 /// Bytes of facts that are read at most.
 const FACTS_BYTES: u64 = 64 << 20;
 
@@ -41,7 +39,8 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
     let Some(syntax) = Syntax::of(&name) else {
         return Err(Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")));
     };
-    let bytes = read(path, SPEC_BYTES)?;
+    // One whole letter more than the language's limit shows that it is passed.
+    let bytes = read(path, Limits::default().bytes as u64 + 4)?;
     let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
     let node = compile(sources, file, syntax, findings);
     // What is shown from here on must not spread a secret that someone wrote into an address.

@@ -5,7 +5,7 @@
 //! Whether there is a terminal, and how wide, is the caller's to know.
 
 use super::{Code, Diagnostic, FileId, Fix, Label, Severity, Sources, Span};
-use annotate_snippets::{AnnotationKind, Group, Level, Patch, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet, Title};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -32,19 +32,37 @@ impl Style {
     }
 }
 
-/// All findings, an empty line after each, and the summary. Empty for no findings.
+/// Findings that are shown; nobody reads more before mending the first.
+const SHOWN: usize = 200;
+/// Drawing costs the length of the text that is drawn from, and much more than reading it. Beyond these many bytes, for
+/// one finding and for all, findings are told with their place alone.
+const DRAWN_AT_ONCE: usize = 16 << 10;
+const DRAWN: usize = 256 << 10;
+
+/// The findings, an empty line after each, and the summary. Empty for no findings.
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], sources: &Sources, style: Style) -> String {
     let renderer = style.renderer();
     let mut out = String::new();
-    for diagnostic in diagnostics {
-        let rendered = renderer.render(&groups(diagnostic, sources));
+    let mut left = DRAWN;
+    for diagnostic in &diagnostics[..diagnostics.len().min(SHOWN)] {
+        let cost = drawing(diagnostic, sources);
+        let groups = if cost > DRAWN_AT_ONCE.min(left) {
+            brief(diagnostic, sources)
+        } else {
+            left -= cost;
+            groups(diagnostic, sources)
+        };
+        let rendered = renderer.render(&groups);
         // The renderer pads lines of notes to the width of the line numbers.
         for line in rendered.lines() {
             out.push_str(line.trim_end());
             out.push('\n');
         }
         out.push('\n');
+    }
+    if diagnostics.len() > SHOWN {
+        out.push_str(&format!("… and {} more; `--format json` lists them all\n", diagnostics.len() - SHOWN));
     }
     out.push_str(&summary(diagnostics, style));
     out
@@ -75,13 +93,16 @@ pub fn summary(diagnostics: &[Diagnostic], style: Style) -> String {
     format!("{line}\nfor more, run: purlin explain {first}{also}\n")
 }
 
-fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>> {
+fn title(diagnostic: &Diagnostic) -> Title<'_> {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level.primary_title(clean(&diagnostic.message)).id(diagnostic.code.name());
-    let mut main = Group::with_title(title);
+    level.primary_title(clean(&diagnostic.message)).id(diagnostic.code.name())
+}
+
+fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>> {
+    let mut main = Group::with_title(title(diagnostic));
     for file in files(diagnostic) {
         main = main.element(snippet(&diagnostic.labels, file, sources));
     }
@@ -96,6 +117,35 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
         groups.push(suggestion(fix, sources));
     }
     groups
+}
+
+/// The bytes of the operator's text that a finding is drawn from.
+fn drawing(diagnostic: &Diagnostic, sources: &Sources) -> usize {
+    let labels = &diagnostic.labels;
+    let of_file = |file| labels.iter().map(|l| l.span).filter(move |s| s.file == file);
+    let drawn = files(diagnostic).into_iter().map(|f| Window::around(of_file(f), f, sources).text.len());
+    let fixed =
+        diagnostic.fix.iter().map(|f| Window::around([f.span].into_iter(), f.span.file, sources).text.len());
+    drawn.chain(fixed).sum()
+}
+
+/// A finding with its places, and no drawing.
+fn brief<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>> {
+    let mut main = Group::with_title(title(diagnostic));
+    if let Some(span) = diagnostic.span() {
+        let at = sources.position(span);
+        let name = sources.name(span.file);
+        main = main.element(Origin::path(name).line(at.line).char_column(at.column));
+    }
+    let labels = diagnostic.labels.iter().filter(|l| !l.message.is_empty());
+    let said = labels.map(|l| format!("{}: {}", sources.cite(l.span), l.message));
+    for note in said.chain(diagnostic.notes.iter().cloned()) {
+        main = main.element(Level::NOTE.message(clean(&note)));
+    }
+    for help in diagnostic.help.iter().chain(diagnostic.fix.iter().map(|f| &f.message)) {
+        main = main.element(Level::HELP.message(clean(help)));
+    }
+    vec![main]
 }
 
 /// The files that the labels point into: that of the mistake first.
@@ -332,6 +382,25 @@ for more, run: purlin explain PUR0102
         sources.add("x", evil);
         let colored = render(&[diagnostic], &sources, Style { color: true, width: 80 });
         assert!(colored.contains("\u{1b}[") && !colored.contains("\u{1b}[31m\u{202e}"));
+    }
+
+    #[test]
+    fn what_costs_too_much_is_told_without_a_drawing() {
+        let long = "x ".repeat(DRAWN_AT_ONCE);
+        let at = |start| Span::new(FileId(0), start, start + 1);
+        let far =
+            Diagnostic::new(Code::PUR0102, "twice").at(at(20_000), "again").see(at(0), "first").help("mend");
+        assert_eq!(
+            one(&long, far),
+            "error[PUR0102]: twice\n--> edge.kdl:1:20001\n = note: edge.kdl:1: again\n = note: edge.kdl:1: first\n \
+             = help: mend\n\nerror: 1 error\nfor more, run: purlin explain PUR0102\n"
+        );
+        let mut sources = Sources::default();
+        sources.add("node.kdl", "a b\n");
+        let near = Diagnostic::new(Code::PUR0101, "odd").at(at(2), "this");
+        let shown = render(&vec![near; SHOWN + 5], &sources, Style { color: false, width: 80 });
+        assert_eq!(shown.matches("^ this").count(), SHOWN);
+        assert!(shown.contains("… and 5 more; ") && shown.contains("error: 205 errors"), "{shown}");
     }
 
     mod properties {

@@ -71,6 +71,8 @@ impl<T> std::ops::Deref for Spanned<T> {
 pub struct SourceFile {
     pub name: String,
     pub text: Arc<str>,
+    /// Where each line but the first starts: a text may have as many findings as it has words.
+    lines: Vec<usize>,
 }
 
 /// 1-based line and column (in characters) of an offset.
@@ -90,7 +92,9 @@ impl Sources {
     /// Takes a text in; at most 65,536 of them are told apart.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         let id = FileId(u16::try_from(self.files.len()).unwrap_or(u16::MAX));
-        self.files.push(SourceFile { name: name.into(), text: text.into() });
+        let text = text.into();
+        let lines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1).collect();
+        self.files.push(SourceFile { name: name.into(), text, lines });
         id
     }
 
@@ -137,17 +141,11 @@ impl Sources {
     /// Line and column of a span's start.
     #[must_use]
     pub fn position(&self, span: Span) -> Position {
-        let text = self.text(span.file);
-        let mut at = (span.start as usize).min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        let before = &text[..at];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        Position {
-            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-        }
+        let Some(file) = self.get(span.file) else { return Position { line: 1, column: 1 } };
+        let at = file.text.floor_char_boundary(span.start as usize);
+        let line = file.lines.partition_point(|start| *start <= at);
+        let start = line.checked_sub(1).map_or(0, |i| file.lines[i]);
+        Position { line: line + 1, column: file.text[start..at].chars().count() + 1 }
     }
 
     /// `file:line`, as diffs and messages cite a place.

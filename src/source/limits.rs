@@ -53,7 +53,9 @@ impl Limits {
         let refusal = if text.len() > self.bytes {
             let at = (0..=self.bytes).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
             let span = Span::new(file, at, text.len().min(at + 1));
-            Some(beyond(span, "the file is", text.len(), self.bytes, "bytes long", SPLIT))
+            // How long it is in all is not said: a reader stops soon after the limit.
+            let message = format!("the file is longer than the limit of {} bytes", self.bytes);
+            Some(Diagnostic::new(Code::PUR0003, message).at(span, "the limit is passed here").help(SPLIT))
         } else if !plain(text, file, findings) {
             return false;
         } else {
@@ -268,6 +270,10 @@ pub fn decode(sources: &mut Sources, name: &str, bytes: &[u8], findings: &mut Fi
         Err(error) => error,
     };
     let at = error.valid_up_to();
+    if error.error_len().is_none() && at > Limits::default().bytes {
+        // A long file whose reader stopped within a letter: its length is the mistake.
+        return Some(sources.add(name, String::from_utf8_lossy(&bytes[..at])));
+    }
     // The text before the first wrong byte is the same in the lossy copy, so the offset is right in both; what
     // follows is shown only as far as the line goes.
     let shown = &bytes[..bytes.len().min(at + 200)];

@@ -166,7 +166,8 @@ fn gpus(
     }
     for gpu in gpus {
         let nodes = gpu.nodes.iter().chain(&gpu.shared_nodes).cloned().collect();
-        found.insert(gpu.uuid.clone(), Found { name: gpu.uuid.clone(), nodes, span });
+        let name = device_name(&gpu.uuid);
+        found.insert(name.clone(), Found { name, nodes, span });
     }
 }
 

@@ -77,7 +77,7 @@ impl<'a> Emission<'a> {
         if facts.binaries.contains(path) || facts.binaries.contains(&format!("{real}/{name}")) {
             return Some(true);
         }
-        (facts.searched.contains(directory) || facts.searched.contains(real)).then_some(false)
+        facts.has_searched(directory).then_some(false)
     }
 
     /// Foreign files of a directory: there by the facts, not in the ledger, and not given into our hands by `adopt`.

@@ -1,6 +1,6 @@
 //! `purlin check`
 
-use super::{Outcome, OutputFormat, Session, input};
+use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
 use clap::Args;
@@ -26,8 +26,17 @@ impl Check {
         let mut sources = Sources::default();
         let mut findings = Findings::new();
         let mut unproven = Vec::new();
+        let mut unread = Vec::new();
         for path in &self.specs {
-            let Some(node) = input::spec(path, &mut sources, &mut findings)? else { continue };
+            // What one file is not must not hide what is wrong with the others.
+            let node = match input::spec(path, &mut sources, &mut findings) {
+                Ok(Some(node)) => node,
+                Ok(None) => continue,
+                Err(failure) => {
+                    unread.push(failure);
+                    continue;
+                }
+            };
             let facts = match &session.root {
                 Some(dir) => Some(input::tree_facts(session, dir, facts.clone(), node.platform())?.1),
                 None => facts.clone(),
@@ -56,7 +65,7 @@ impl Check {
             session.print_json(&document)?;
         } else {
             input::show(&findings, &sources, session, self.format);
-            if findings.is_empty() {
+            if findings.is_empty() && unread.is_empty() {
                 let specs = if self.specs.len() == 1 {
                     "1 spec".into()
                 } else {
@@ -66,6 +75,9 @@ impl Check {
             }
             input::show_unproven(&unproven, &sources, session);
         }
-        Ok(u8::from(input::failed(&findings)))
+        for Failure(message) in &unread {
+            session.fail(message);
+        }
+        Ok(if unread.is_empty() { u8::from(input::failed(&findings)) } else { 2 })
     }
 }

@@ -46,6 +46,9 @@ impl DiffCommand {
             session.print_json(&document)?;
         } else if let Some(diff) = &diff {
             input::show_unproven(&diff.unproven, &sources, session);
+            if diff.is_empty() {
+                session.say("nothing would change\n");
+            }
             session.print(&plan::human(diff, &sources, session.color_out))?;
         }
         Ok(match diff {

@@ -37,6 +37,14 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 /// Reads and compiles one spec. `None` when it has errors, which the findings then name.
 pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Result<Option<Node>, Failure> {
     let name = path.display().to_string();
+    if path.as_os_str() == "-" {
+        return Err(Failure(
+            "a spec is not read from stdin; name a file, for its name tells the syntax".into(),
+        ));
+    }
+    if path.is_dir() {
+        return Err(Failure(format!("`{name}` is a directory; name the specs in it, like `{name}/*.kdl`")));
+    }
     let Some(syntax) = Syntax::of(&name) else {
         return Err(Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")));
     };

@@ -118,7 +118,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(Failure(message)) => {
-            session.say(&format!("{}: {message}\n", session.bold_red("error")));
+            session.fail(&message);
             ExitCode::from(2)
         }
     }
@@ -141,6 +141,11 @@ impl Session {
             color_err: decide(stderr().is_terminal()),
             width: columns.unwrap_or(120),
         }
+    }
+
+    /// Says what keeps a command from doing its work.
+    fn fail(&self, message: &str) {
+        self.say(&format!("{}: {message}\n", self.bold_red("error")));
     }
 
     fn bold_red(&self, text: &str) -> String {

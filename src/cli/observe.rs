@@ -32,7 +32,11 @@ impl Observe {
         }
         let text = seen.facts.to_json();
         match &self.output {
-            Some(path) => host::replace(path, text.as_bytes(), 0o644)?,
+            Some(path) if path.is_dir() => {
+                return Err(Failure(format!("`{}` is a directory; name a file", path.display())));
+            }
+            Some(path) => host::replace(path, text.as_bytes(), 0o644)
+                .map_err(|e| Failure(format!("cannot write `{}`: {e}", path.display())))?,
             None => session.print(&text)?,
         }
         Ok(0)

@@ -15,7 +15,7 @@ pub struct Render {
     /// A node spec (.kdl, .yaml, .json).
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
-    /// The directory to write below; made when it is not there.
+    /// The directory to write below; made when it is not there. Needed, unless --root names the tree.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Facts of the node that the files are for.
@@ -27,6 +27,12 @@ impl Render {
     pub fn run(&self, session: &Session) -> Outcome {
         let dir = match (&self.output, &session.root) {
             (Some(output), None) => output,
+            (None, Some(root)) if !root.is_dir() => {
+                return Err(Failure(format!(
+                    "`{}` is no directory; make it first, or use `--output`",
+                    root.display()
+                )));
+            }
             (None, Some(root)) => root,
             (Some(_), Some(_)) => {
                 return Err(Failure("--output and --root name one thing; give one of them".into()));

@@ -2,10 +2,9 @@
 
 use super::spec::Devices;
 use super::{Device, Part};
-use crate::diag::{Code, Diagnostic, Findings};
+use crate::diag::{Code, Diagnostic, Findings, Span};
 use crate::node::CheckContext;
 use crate::spec::{DeviceKind, DevicePath, Minor, Program, Symbols};
-use std::collections::BTreeMap;
 
 /// Tells the other sections of the kinds.
 pub fn declare(raw: &Devices, symbols: &mut Symbols, _findings: &mut Findings) {
@@ -17,27 +16,29 @@ pub fn declare(raw: &Devices, symbols: &mut Symbols, _findings: &mut Findings) {
 /// Checks the section.
 #[must_use]
 pub fn check(raw: &Devices, context: &CheckContext<'_>, findings: &mut Findings) -> Part {
-    let mut owners: BTreeMap<&DevicePath, (String, crate::diag::Span)> = BTreeMap::new();
+    let mut owners: Vec<(&DevicePath, &DeviceKind, Span)> = Vec::new();
     let mut devices = Vec::new();
     let mut in_order: Vec<_> = raw.iter().collect();
     in_order.sort_by_key(|(_, member)| member.name_span);
     for (kind, member) in in_order {
         one_letter(kind, member.name_span, context.symbols, findings);
         for path in &member.value.paths {
-            if let Some((owner, span)) = owners.get(&path.value) {
+            let twice = owners.iter().find(|(other, owner, _)| *owner != kind && meet(&path.value, other));
+            if let Some((other, owner, span)) = twice {
+                let message = if **other == path.value {
+                    format!("`{}` is claimed by `{owner}` and by `{kind}`", path.value)
+                } else {
+                    format!("`{}` of `{kind}` and `{other}` of `{owner}` claim one device", path.value)
+                };
                 findings.push(
-                    Diagnostic::new(
-                        Code::PUR0205,
-                        format!("`{}` is claimed by `{owner}` and by `{kind}`", path.value),
-                    )
-                    .at(path.span, format!("`{kind}` claims it here"))
-                    .see(*span, format!("`{owner}` claims it here"))
-                    .note("each kind would hand the same device to a pod of its own")
-                    .help("leave it to one of them"),
+                    Diagnostic::new(Code::PUR0205, message)
+                        .at(path.span, format!("`{kind}` claims it here"))
+                        .see(*span, format!("`{owner}` claims it here"))
+                        .note("each kind would hand the same device to a pod of its own")
+                        .help("leave it to one of them"),
                 );
-            } else {
-                owners.insert(&path.value, (kind.to_string(), path.span));
             }
+            owners.push((&path.value, kind, path.span));
         }
         devices.push(Device { kind: kind.clone(), span: member.name_span, raw: member.value.clone() });
     }
@@ -45,8 +46,17 @@ pub fn check(raw: &Devices, context: &CheckContext<'_>, findings: &mut Findings)
     Part { devices }
 }
 
+/// Whether two paths surely stand for one device: the same text, or a name in full that the other's pattern matches. Of
+/// two patterns only facts can tell.
+fn meet(a: &DevicePath, b: &DevicePath) -> bool {
+    let matches = |pattern: &DevicePath, path: &DevicePath| {
+        pattern.is_pattern() && !path.is_pattern() && pattern.matches(path.get())
+    };
+    a == b || matches(a, b) || matches(b, a)
+}
+
 /// The CDI library in containerd before 2.4 panics on a kind whose class has one character (its 1.1.1 is mended).
-fn one_letter(kind: &DeviceKind, span: crate::diag::Span, symbols: &Symbols, findings: &mut Findings) {
+fn one_letter(kind: &DeviceKind, span: Span, symbols: &Symbols, findings: &mut Findings) {
     let one = kind.get().split('/').any(|part| part.len() == 1);
     if let Some((lowest, range)) =
         symbols.lowest(Program::Containerd).filter(|(v, _)| one && *v < Minor(2, 4))

@@ -71,6 +71,7 @@ struct Found {
 
 /// Says what follows from the section.
 pub fn emit(part: &Part, emission: &mut Emission<'_>) {
+    patterns(part, emission);
     let mut owners: BTreeMap<String, (String, Span)> = BTreeMap::new();
     for device in &part.devices {
         let found = find(device, emission);
@@ -100,13 +101,36 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
     }
 }
 
+/// Whether patterns of two kinds match one device can be seen only where the devices are.
+fn patterns(part: &Part, emission: &mut Emission<'_>) {
+    if emission.facts().is_some_and(|f| f.devices.is_some()) {
+        return;
+    }
+    let mut first: Option<(&Device, &str)> = None;
+    for device in &part.devices {
+        for path in device.raw.paths.iter().filter(|p| p.value.is_pattern()) {
+            match first {
+                Some((other, pattern)) if other.kind != device.kind => {
+                    let what = format!(
+                        "whether a device matches both `{}` and `{pattern}` of `{}`",
+                        path.value, other.kind
+                    );
+                    emission.unproven(&device.path(), path.span, what);
+                }
+                Some(_) => {}
+                None => first = Some((device, path.get())),
+            }
+        }
+    }
+}
+
 fn find(device: &Device, emission: &mut Emission<'_>) -> Vec<Found> {
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
     let facts = emission.facts();
     for path in &device.raw.paths {
         let text = path.get();
         let nodes = facts.and_then(|f| f.devices.as_ref());
-        if !text.contains(['*', '?', '[']) {
+        if !path.value.is_pattern() {
             // A device named in full keeps its place while it is unplugged: it comes back under the same id.
             match nodes.map(|n| n.contains_key(text)) {
                 Some(true) => {}
@@ -125,14 +149,8 @@ fn find(device: &Device, emission: &mut Emission<'_>) -> Vec<Found> {
             emission.unproven(&device.path(), path.span, format!("which devices match `{text}`"));
             continue;
         };
-        let options = glob::MatchOptions {
-            require_literal_separator: true,
-            require_literal_leading_dot: true,
-            ..glob::MatchOptions::new()
-        };
-        let Ok(pattern) = glob::Pattern::new(text) else { continue };
         let before = found.len();
-        for node in nodes.keys().filter(|n| pattern.matches_with(n, options)) {
+        for node in nodes.keys().filter(|n| path.value.matches(n)) {
             let name = device_name(node);
             found.entry(name.clone()).or_insert_with(|| Found {
                 name,

@@ -89,10 +89,10 @@ codes! {
 }
 
 impl Code {
-    /// The code of that name, in either case.
+    /// The code of that name, in either case, or of its number alone.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        CODES.iter().copied().find(|c| c.name().eq_ignore_ascii_case(name))
+        CODES.iter().copied().find(|c| c.name().eq_ignore_ascii_case(name) || &c.name()[3..] == name)
     }
 }
 

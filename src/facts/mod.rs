@@ -291,6 +291,13 @@ impl Facts {
         real(a) == real(b)
     }
 
+    /// Whether all executables of a directory are listed, under its own name or that of the directory it leads to.
+    #[must_use]
+    pub fn has_searched(&self, directory: &str) -> bool {
+        let real = self.directories.get(directory).map_or(directory, String::as_str);
+        self.searched.contains(directory) || self.searched.contains(real)
+    }
+
     /// Whether all files below the path's directory are listed.
     #[must_use]
     pub fn knows_place(&self, path: &str) -> bool {

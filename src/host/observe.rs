@@ -513,7 +513,7 @@ impl Observer<'_> {
             // One that is there and does not say its version: not known, rather than not there.
             let Some(version) = self.tried(version) else { return };
             daemons.insert("containerd".to_owned(), Daemon { path, version });
-        } else if platform.binaries.iter().any(|dir| !self.facts.searched.contains(*dir)) {
+        } else if platform.binaries.iter().any(|dir| !self.facts.has_searched(dir)) {
             return;
         }
         self.facts.daemons = Some(daemons);

@@ -63,6 +63,7 @@ pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings
         if known_range("containerd", versions, CONTAINERDS, context.syntax, findings) {
             context.fit(&["runtimes", "runtimes", &name, "containerd"], "containerd", &versions, findings);
         }
+        binaries(containerd, context.syntax, findings);
         defaults(&name, member.name_span, containerd, context.syntax, findings);
         for binary in containerd.handlers.iter().filter_map(|(_, m)| m.value.binary.as_ref()) {
             safe_program(binary, findings);
@@ -71,7 +72,8 @@ pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings
     }
     for (host, member) in &raw.registries {
         let host = host.to_string();
-        registry(&host, member.name_span, &member.value, context.syntax, findings);
+        let has_default = raw.registries.iter().any(|(other, _)| other.get() == "_default");
+        registry(&host, member.name_span, &member.value, has_default, context.syntax, findings);
         part.registries.push(super::Registry {
             host,
             span: member.name_span,
@@ -110,6 +112,28 @@ pub fn check(raw: &Runtimes, context: &CheckContext<'_>, findings: &mut Findings
         }
     }
     part
+}
+
+/// A handler of another name that runs runc after all is a mistake that nothing would ever report: pods start.
+fn binaries(containerd: &Containerd, syntax: Syntax, findings: &mut Findings) {
+    for (handler, member) in &containerd.handlers {
+        if member.value.binary.is_some() || handler.get() == "runc" {
+            continue;
+        }
+        let example = format!("/usr/bin/{handler}");
+        findings.push(
+            Diagnostic::new(
+                Code::PUR0105,
+                format!("handler `{handler}` has no `binary`, and would run `runc`"),
+            )
+            .at(member.name_span, "the name alone chooses no program")
+            .note("its pods would start, in the wrong runtime")
+            .help(format!(
+                "name the program: `{}`",
+                syntax.example(&format!("binary=\"{example}\""), &format!("binary: {example}"))
+            )),
+        );
+    }
 }
 
 fn defaults(name: &str, span: Span, containerd: &Containerd, syntax: Syntax, findings: &mut Findings) {
@@ -161,8 +185,16 @@ fn defaults(name: &str, span: Span, containerd: &Containerd, syntax: Syntax, fin
     }
 }
 
-fn registry(host: &str, span: Span, raw: &Registry, syntax: Syntax, findings: &mut Findings) {
-    if raw.mirrors.is_empty() && raw.server.is_none() {
+fn registry(
+    host: &str,
+    span: Span,
+    raw: &Registry,
+    has_default: bool,
+    syntax: Syntax,
+    findings: &mut Findings,
+) {
+    // Beside `_default` an empty entry says something: this registry is asked itself.
+    if raw.mirrors.is_empty() && raw.server.is_none() && !has_default {
         findings.push(
             Diagnostic::new(Code::PUR0214, format!("registry `{host}` has neither mirrors nor a server"))
                 .at(span, "this changes nothing")

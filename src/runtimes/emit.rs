@@ -82,6 +82,7 @@ fn emit_daemon(daemon: &Daemon, part: &Part, emission: &mut Emission<'_>) {
     let root = if own { None } else { root_of(daemon, emission) };
     let format = root
         .as_ref()
+        .filter(|r| r.is_ours_to_join())
         .and_then(|r| u8::try_from(r.version()).ok())
         .unwrap_or_else(|| version_for(versions.low));
     let config =
@@ -112,6 +113,10 @@ fn emit_daemon(daemon: &Daemon, part: &Part, emission: &mut Emission<'_>) {
             Ok(text) => {
                 if let Some(root) = &root {
                     not_in_root(root, &text, &file, daemon, emission);
+                    if !root.is_ours_to_join() {
+                        // A file in a shape that its root cannot have would only mislead whoever reads the diff.
+                        return handlers(daemon, emission);
+                    }
                 }
                 places.push(Place::File(file.clone()));
                 emission.artifact(Artifact {
@@ -268,7 +273,7 @@ fn not_in_root(root: &Root, ours: &str, file: &str, daemon: &Daemon, emission: &
                 }),
         );
     }
-    if !(3..=4).contains(&root.version()) {
+    if !root.is_ours_to_join() {
         emission.find(
             Diagnostic::new(Code::PUR0305, format!("{path} is of configuration version {}", root.version()))
                 .at(place, format!("{file} must be of its root's version, and purlin writes 3 and 4"))

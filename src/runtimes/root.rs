@@ -42,6 +42,12 @@ impl Root {
         path.iter().try_fold(plugin, |value, key| value.get(*key))
     }
 
+    /// Whether it is of a version in which Purlin writes a drop-in.
+    #[must_use]
+    pub fn is_ours_to_join(&self) -> bool {
+        (3..=4).contains(&self.version())
+    }
+
     /// Whether there is a list of imports at all.
     #[must_use]
     pub fn has_imports(&self) -> bool {

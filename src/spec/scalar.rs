@@ -105,6 +105,25 @@ scalars! {
     Image(String) = "purlin-image", like "registry.k8s.io/pause:3.10", by image;
 }
 
+impl DevicePath {
+    /// Whether it stands for what it matches rather than for itself.
+    #[must_use]
+    pub fn is_pattern(&self) -> bool {
+        self.0.contains(['*', '?', '['])
+    }
+
+    /// Whether the pattern matches a path; `*` and `?` match no `/` and no leading dot.
+    #[must_use]
+    pub fn matches(&self, path: &str) -> bool {
+        let options = glob::MatchOptions {
+            require_literal_separator: true,
+            require_literal_leading_dot: true,
+            ..glob::MatchOptions::new()
+        };
+        glob::Pattern::new(&self.0).is_ok_and(|pattern| pattern.matches_with(path, options))
+    }
+}
+
 impl fmt::Display for Versions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.low == self.high {
@@ -271,6 +290,10 @@ fn device_path(text: &str) -> Result<String, String> {
     }
     if text.contains("**") {
         return Err("`**` is not used here; name each directory, with `*` inside a name".to_owned());
+    }
+    if text.contains(['{', '}', ',']) {
+        return Err("braces and commas are no part of a pattern; write `/dev/video[12]`, or a path for each"
+            .to_owned());
     }
     glob::Pattern::new(text).map_err(|e| {
         format!(
@@ -500,6 +523,9 @@ mod tests {
         refuses::<AbsolutePath>("/etc/\u{1}", "control character U+0001");
         refuses::<DevicePath>("/etc/passwd", "below /dev");
         refuses::<DevicePath>("/dev/[", "broken");
+        refuses::<DevicePath>("/dev/{video1,video2}", "/dev/video[12]");
+        let pattern: DevicePath = "/dev/video*".parse().unwrap();
+        assert!(pattern.is_pattern() && pattern.matches("/dev/video0") && !pattern.matches("/dev/video/0"));
     }
 
     #[test]

@@ -1,0 +1,68 @@
+//! What a newcomer got wrong, and what Purlin now says of it.
+
+use purlin::compile::compile;
+use purlin::diag::{Code, Findings, Sources};
+use purlin::emission::emit;
+use purlin::source::Syntax;
+use std::process::Command;
+
+fn codes(body: &str) -> Vec<(Code, String)> {
+    let mut sources = Sources::default();
+    let file = sources.add("node.kdl", format!("purlin \"v1alpha1\"\nnode \"edge-a\" {{\n{body}\n}}\n"));
+    let mut findings = Findings::new();
+    if let Some(node) = compile(&sources, file, Syntax::Kdl, &mut findings) {
+        let _ = emit(&node, None, &mut findings);
+    }
+    findings.into_sorted().into_iter().map(|d| (d.code, d.message)).collect()
+}
+
+fn only(body: &str, code: Code, says: &str) {
+    let found = codes(body);
+    assert!(matches!(found.as_slice(), [(c, m)] if *c == code && m.contains(says)), "{body}\n{found:?}");
+}
+
+const RUNTIME: &str =
+    r#"runtime "main" { containerd version="2.1" config="own" { handler "runc" default=#true; } }"#;
+
+#[test]
+fn a_handler_of_another_name_needs_its_program() {
+    let body = r#"runtimes { runtime "main" { containerd version="2.1" config="own" {
+        handler "runc" default=#true
+        handler "crun" { runtime-class "crun"; }
+    } } }"#;
+    only(body, Code::PUR0105, "would run `runc`");
+}
+
+#[test]
+fn an_empty_registry_beside_the_default_one_says_something() {
+    let with = |more: &str| format!("runtimes {{ {RUNTIME}; registry \"gcr.io\"; {more} }}");
+    only(&with(""), Code::PUR0214, "neither mirrors nor a server");
+    assert_eq!(codes(&with(r#"registry "_default" { mirror "https://m.example"; }"#)), []);
+}
+
+#[test]
+fn a_name_in_full_that_anothers_pattern_matches_is_claimed_twice() {
+    let with = |path: &str| {
+        format!(
+            r#"devices {{ device "a.example/all" {{ path "/dev/video*"; }}; device "a.example/one" {{ path "{path}"; }} }}"#
+        )
+    };
+    only(&with("/dev/video0"), Code::PUR0205, "claim one device");
+    assert_eq!(codes(&with("/dev/audio0")), []);
+    only(&with("/dev/{video1,video2}"), Code::PUR0104, "braces");
+}
+
+#[test]
+fn one_file_that_cannot_be_read_does_not_silence_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("bad.kdl"), "purlin \"v1alpha1\"\nnode \"Edge\"\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_purlin"))
+        .args(["check", "absent.kdl", "bad.kdl"])
+        .current_dir(dir.path())
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("PUR0104") && said.contains("cannot read `absent.kdl`"), "{said}");
+}

@@ -12,6 +12,7 @@ mod json;
 mod kdl;
 mod limits;
 mod lower;
+mod outline;
 mod scalar;
 mod schema;
 mod surface;

@@ -427,7 +427,7 @@ fn a_spec_of_devices_only_changes_no_foreign_byte() {
     let ran = tree.render(&spec);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let mut after = tree.state();
-    assert!(after.remove("/var/run/cdi/purlin-example.com-serial.json").is_some());
+    assert!(after.remove("/var/run/cdi/purlin-example.com_serial.json").is_some());
     assert!(after.remove(LEDGER).is_some());
     assert_eq!(after, before);
 

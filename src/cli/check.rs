@@ -56,6 +56,14 @@ impl Check {
             session.print_json(&document)?;
         } else {
             input::show(&findings, &sources, session, self.format);
+            if findings.is_empty() {
+                let specs = if self.specs.len() == 1 {
+                    "1 spec".into()
+                } else {
+                    format!("{} specs", self.specs.len())
+                };
+                session.say(&format!("{specs} checked, nothing to say\n"));
+            }
             input::show_unproven(&unproven, &sources, session);
         }
         Ok(u8::from(input::failed(&findings)))

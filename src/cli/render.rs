@@ -79,7 +79,8 @@ impl Render {
                 Operation::Update => "updated",
                 Operation::Delete => "deleted",
             };
-            session.say(&format!("{word} {}{}\n", dir.display(), change.place.path(plan.objects)));
+            let path = plan::visible(&change.place.path(plan.objects));
+            session.say(&format!("{word} {}{path}\n", dir.display()));
         }
         Ok(0)
     }

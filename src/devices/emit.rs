@@ -166,7 +166,8 @@ fn gpus(
     }
     for gpu in gpus {
         let nodes = gpu.nodes.iter().chain(&gpu.shared_nodes).cloned().collect();
-        found.insert(gpu.uuid.clone(), Found { name: gpu.uuid.clone(), nodes, span });
+        let name = device_name(&gpu.uuid);
+        found.insert(name.clone(), Found { name, nodes, span });
     }
 }
 
@@ -199,7 +200,7 @@ fn device_name(path: &str) -> String {
 
 fn endpoint(device: &Device, found: &[Found], emission: &mut Emission<'_>) {
     let kind = device.kind.to_string();
-    let mut name = format!("purlin-{}", kind.replace('/', "-"));
+    let mut name = format!("purlin-{}", kind.replace('/', "_"));
     if name.len() > 60 {
         // A unix socket's whole path has at most 107 bytes.
         name = format!("purlin-{}", &sha256(kind.as_bytes())[..16]);
@@ -257,7 +258,7 @@ fn cdi(device: &Device, found: Vec<Found>, emission: &mut Emission<'_>) {
         devices,
     };
     let directory = emission.platform().cdi_dynamic;
-    let file = format!("{directory}/purlin-{}.json", kind.replace('/', "-"));
+    let file = format!("{directory}/purlin-{}.json", kind.replace('/', "_"));
     redefined(device, &names, emission);
     // Structs of strings with string keys: there is nothing to refuse.
     let mut text = serde_json::to_string_pretty(&spec).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The `devices` section as the operator writes it.
 
 use crate::diag::Spanned;
-use crate::spec::{DeviceKind, DevicePath, Named, Quantity};
+use crate::spec::{DeviceKind, DevicePath, EnvName, Named, Quantity, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -42,7 +42,7 @@ pub struct Device {
     /// Environment variables of containers with such a device.
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "env"))]
-    pub env: Named<String, String>,
+    pub env: Named<EnvName, Text>,
     /// Several pods may hold one device.
     #[schemars(extend("x-purlin-planned" = "shared devices come with a later version of purlin"))]
     pub share: Option<Share>,

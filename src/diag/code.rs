@@ -84,6 +84,8 @@ codes! {
     PUR0309 Warning "nothing on the node matches";
     PUR0310 Error "a subnet overlaps with an address of the node";
     PUR0311 Warning "an adoption that adopts nothing";
+    PUR0312 Error "the root configuration has other directories than ours";
+    PUR0313 Error "the node cannot do what the spec asks";
 }
 
 impl Code {

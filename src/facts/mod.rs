@@ -28,6 +28,10 @@ pub struct Facts {
     /// The kernel's release, as `uname -r` prints it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
+    /// The version of the control groups that the host runs on: 1 (also in its hybrid form) or 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 2))]
+    pub cgroup: Option<u8>,
     /// Base directories that are reached through a link: the platform's path, and where it leads.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub directories: BTreeMap<String, String>,
@@ -70,6 +74,7 @@ impl Default for Facts {
             simulated: false,
             boot_id: None,
             kernel: None,
+            cgroup: None,
             directories: BTreeMap::new(),
             daemons: None,
             searched: BTreeSet::new(),
@@ -274,6 +279,16 @@ impl Facts {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
+    }
+
+    /// Whether two paths name one directory, as far as base directories that are links tell.
+    #[must_use]
+    pub fn same_directory(&self, a: &str, b: &str) -> bool {
+        let real = |path: &str| {
+            let path = path.trim_end_matches('/');
+            self.directories.get(path).map_or(path.to_owned(), Clone::clone)
+        };
+        real(a) == real(b)
     }
 
     /// Whether all files below the path's directory are listed.

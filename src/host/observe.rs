@@ -77,6 +77,7 @@ pub fn observe(
     if live {
         observer.facts.boot_id = observer.kernel("/proc/sys/kernel/random/boot_id");
         observer.facts.kernel = observer.kernel("/proc/sys/kernel/osrelease");
+        observer.facts.cgroup = cgroup_version();
     }
     observer.directories(platform);
     for place in platform.places() {
@@ -100,6 +101,14 @@ pub fn observe(
         observer.links();
     }
     Ok(Observed { facts: observer.facts, warnings: observer.warnings })
+}
+
+/// By what is mounted where every distribution mounts it (cgroups(7)); nothing there says nothing.
+fn cgroup_version() -> Option<u8> {
+    /// `CGROUP2_SUPER_MAGIC` of linux/magic.h.
+    const CGROUP2: u64 = 0x6367_7270;
+    let mounted = rustix::fs::statfs("/sys/fs/cgroup").ok()?;
+    Some(if u64::try_from(mounted.f_type).ok()? == CGROUP2 { 2 } else { 1 })
 }
 
 struct Observer<'a> {

@@ -9,9 +9,10 @@ use crate::spec::{Address, Subnet, Symbols};
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// Tells the other sections which links the networks use.
+/// Tells the other sections of the networks and the links that they use.
 pub fn declare(raw: &Networks, symbols: &mut Symbols, findings: &mut Findings) {
     for (name, member) in raw {
+        symbols.network(&name.to_string(), member.name_span);
         if let Some(bridge) = &member.value.bridge {
             let owner = format!("network `{name}`");
             let help = "give one of the bridges another name";
@@ -101,7 +102,37 @@ fn addresses(network: &Network, syntax: Syntax, findings: &mut Findings) {
         }
         within(subnet, range, findings);
     }
+    let mut seen: Vec<&Spanned<Subnet>> = Vec::new();
     for route in &ipam.routes {
+        if let Some(first) = seen.iter().find(|to| to.value == route.to.value) {
+            findings.push(
+                Diagnostic::new(
+                    Code::PUR0205,
+                    format!("network `{}` has the route to `{}` twice", network.name, route.to.value),
+                )
+                .at(route.to.span, "given again")
+                .see(first.span, "given first")
+                .note("the kernel refuses the second, and no pod is attached")
+                .help("leave one out"),
+            );
+        }
+        seen.push(&route.to);
+        let v4 = route.to.get().addr().is_ipv4();
+        let mut families = ipam.ranges.iter().filter_map(|r| r.subnet.as_ref());
+        if families.clone().next().is_some() && families.all(|s| s.get().addr().is_ipv4() != v4) {
+            let family = if v4 { "IPv4" } else { "IPv6" };
+            findings.push(
+                Diagnostic::new(
+                    Code::PUR0209,
+                    format!(
+                        "the route to `{}` is for {family}, and pods have no such address",
+                        route.to.value
+                    ),
+                )
+                .at(route.to.span, "no range of this network is of its family")
+                .help(format!("leave it out, or add a range for {family}")),
+            );
+        }
         if let Some(via) = &route.via
             && via.get().is_ipv4() != route.to.get().addr().is_ipv4()
         {
@@ -132,7 +163,8 @@ fn within(subnet: &Spanned<Subnet>, range: &Range, findings: &mut Findings) {
         } else {
             return Some((ip, address.span));
         };
-        let example = net.hosts().next().map(|h| format!("choose one within, like `{h}`"));
+        let example =
+            net.hosts().find(|h| *h != net.network()).map(|h| format!("choose one within, like `{h}`"));
         let mut finding =
             Diagnostic::new(Code::PUR0209, format!("the {what} `{ip}` is no address for `{net}`"))
                 .at(address.span, wrong)

@@ -6,7 +6,7 @@ mod diff;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
-pub use render::{human, json, summary};
+pub use render::{human, json, summary, visible};
 
 use crate::diag::Span;
 use serde::Serialize;

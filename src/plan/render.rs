@@ -36,7 +36,7 @@ pub fn summary(diff: &Diff) -> String {
     .map(|(n, what)| format!("{n} {what}"))
     .collect();
     let apart = if diff.simulated { " (on a node; here only files are touched)" } else { "" };
-    format!("{}; impact: {}{apart}\n", parts.join(", "), diff.impact())
+    format!("{}; impact: {}{apart}\n", parts.join(", "), visible(&diff.impact().to_string()))
 }
 
 /// The whole diff as text: the summary, then each step with its impact, the spec line behind it, and the bytes as a
@@ -53,8 +53,9 @@ pub fn human(diff: &Diff, sources: &Sources, color: bool) -> String {
         match step {
             Step::Change(change) => write_change(&mut out, change, sources, &paint),
             Step::RestartUnit { unit, because } => {
-                let places: Vec<String> = because.iter().map(ToString::to_string).collect();
-                let head = format!("restart {unit}{}", if diff.simulated { " (simulated)" } else { "" });
+                let places: Vec<String> = because.iter().map(|p| visible(&p.to_string())).collect();
+                let head =
+                    format!("restart {}{}", visible(unit), if diff.simulated { " (simulated)" } else { "" });
                 let _ = writeln!(out, "{}", paint.line("1", &head));
                 let _ = writeln!(out, "  because of {}", places.join(", "));
             }
@@ -76,8 +77,14 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
         Operation::Update => ("update", "1;33"),
         Operation::Delete => ("delete", "1;31"),
     };
+    let name = visible(&change.place.to_string());
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "{}  [{}]", paint.line(color, &format!("{word} {}", change.place)), change.impact);
+    let _ = writeln!(
+        out,
+        "{}  [{}]",
+        paint.line(color, &format!("{word} {name}")),
+        visible(&change.impact.to_string())
+    );
     if let Some(origin) = &change.origin {
         let _ = writeln!(out, "  from {} ({})", origin.path, sources.cite(origin.span));
     } else {
@@ -89,14 +96,13 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
     if let (Some(before), Some(after)) = (&change.mode_before, &change.mode_after)
         && before != after
     {
-        let _ = writeln!(out, "  mode: {before} becomes {after}");
+        let _ = writeln!(out, "  mode: {} becomes {}", visible(before), visible(after));
     }
     let old = side(change.before.as_ref());
     let new = side(change.after.as_ref());
     if old == new {
         return;
     }
-    let name = change.place.to_string();
     let (from, to) = match change.operation {
         Operation::Create => ("/dev/null", name.as_str()),
         Operation::Update => (name.as_str(), name.as_str()),
@@ -128,7 +134,9 @@ fn side(content: Option<&Content>) -> String {
     }
 }
 
-fn visible(text: &str) -> String {
+/// Text from a host, or from a ledger or facts that someone may have written, without control sequences.
+#[must_use]
+pub fn visible(text: &str) -> String {
     if !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
         return text.to_owned();
     }

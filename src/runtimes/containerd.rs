@@ -174,7 +174,7 @@ fn table(handler: &Handler, base_spec: Option<&str>) -> HandlerTable {
         base_runtime_spec: base_spec.map(str::to_owned),
         cgroup_writable: handler.cgroup_writable.map(|c| c.value),
         privileged_without_host_devices: handler.privileged_without_host_devices,
-        pod_annotations: handler.pod_annotations.clone(),
+        pod_annotations: handler.pod_annotations.iter().map(ToString::to_string).collect(),
         options: Options {
             binary_name: handler.binary.as_ref().map(|b| b.to_string()),
             systemd_cgroup: handler.systemd_cgroup,

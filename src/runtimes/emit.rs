@@ -276,6 +276,7 @@ fn not_in_root(root: &Root, ours: &str, file: &str, daemon: &Daemon, emission: &
                 .help("bring the root file up: `containerd config migrate`"),
         );
     }
+    directories(root, daemon, emission);
     let Ok(ours) = ours.parse() else { return };
     for conflict in root.conflicts(&ours) {
         if adopted {
@@ -293,8 +294,63 @@ fn not_in_root(root: &Root, ours: &str, file: &str, daemon: &Daemon, emission: &
     }
 }
 
+/// A root file that sends the daemon to other directories makes our files there count for nothing.
+fn directories(root: &Root, daemon: &Daemon, emission: &mut Emission<'_>) {
+    let (platform, symbols) = (emission.platform(), emission.symbols());
+    let Some(facts) = emission.facts() else { return };
+    let reads = |key: &[&str], ours: &str| {
+        let value = root.cri(key)?;
+        let list = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+        let listed: Vec<String> = list.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect();
+        let there = listed.iter().any(|directory| facts.same_directory(directory, ours));
+        (!there).then(|| (key.join("."), listed.join("`, `"), ours.to_owned()))
+    };
+    let mut elsewhere = Vec::new();
+    if let Some((_, span)) = symbols.devices().iter().next() {
+        elsewhere.extend(reads(&["cdi_spec_dirs"], platform.cdi_dynamic).map(|r| (r, *span, "devices")));
+        // Daemons from 2.4 on no longer look at the key.
+        let off = root.cri(&["enable_cdi"]).and_then(toml::Value::as_bool) == Some(false);
+        if off && daemon.versions.low < Minor(2, 4) {
+            emission.find(
+                Diagnostic::new(Code::PUR0312, format!("{} switches CDI off", platform.containerd_config))
+                    .at(*span, "devices come to containers by CDI")
+                    .see(daemon.span, "this runtime reads that root file")
+                    .help("take `enable_cdi = false` out of the root file"),
+            );
+        }
+    }
+    if let Some((_, span)) = symbols.networks().iter().next() {
+        elsewhere.extend(reads(&["cni", "conf_dir"], platform.cni_conf).map(|r| (r, *span, "networks")));
+        for key in [["cni", "bin_dirs"], ["cni", "bin_dir"]] {
+            elsewhere.extend(reads(&key, platform.cni_bin).map(|r| (r, *span, "networks")));
+        }
+    }
+    for ((key, theirs, ours), span, what) in elsewhere {
+        emission.find(
+            Diagnostic::new(
+                Code::PUR0312,
+                format!("{} does not look into {ours}", platform.containerd_config),
+            )
+            .at(span, format!("the {what} of this spec need it"))
+            .see(daemon.span, "this runtime reads that root file")
+            .note(format!("its `{key}` names `{theirs}`"))
+            .help(format!("add \"{ours}\" to `{key}` of the root file, or take the key out of it")),
+        );
+    }
+}
+
 fn handlers(daemon: &Daemon, emission: &mut Emission<'_>) {
     for (name, member) in &daemon.raw.handlers {
+        if let Some(writable) = member.value.cgroup_writable.filter(|w| w.value)
+            && emission.facts().and_then(|f| f.cgroup) == Some(1)
+        {
+            emission.find(
+                Diagnostic::new(Code::PUR0313, "the node runs on cgroup v1")
+                    .at(writable.span, "this needs cgroup v2")
+                    .note("containerd's CRI part does not load with it there, and no pod starts")
+                    .help("leave it out, or boot the node with cgroup v2"),
+            );
+        }
         let path = format!("runtimes.runtimes.{}.containerd.handlers.{name}", daemon.name);
         if let Some(own) = &member.value.binary {
             binary(&path, own.get(), own.span, emission);

@@ -73,7 +73,7 @@ impl spec::Hook {
     fn argv(&self) -> Vec<String> {
         let path = self.path.get();
         let name = path.rsplit('/').next().unwrap_or(path);
-        std::iter::once(name.to_owned()).chain(self.args.iter().cloned()).collect()
+        std::iter::once(name.to_owned()).chain(self.args.iter().map(ToString::to_string)).collect()
     }
 
     fn environment(&self) -> Vec<String> {

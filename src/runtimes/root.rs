@@ -35,6 +35,13 @@ impl Root {
         self.table.get("version").and_then(Value::as_integer).unwrap_or(1)
     }
 
+    /// The value of a key of the CRI runtime plugin, under a path of tables.
+    #[must_use]
+    pub fn cri(&self, path: &[&str]) -> Option<&Value> {
+        let plugin = self.table.get("plugins")?.get("io.containerd.cri.v1.runtime")?;
+        path.iter().try_fold(plugin, |value, key| value.get(*key))
+    }
+
     /// Whether there is a list of imports at all.
     #[must_use]
     pub fn has_imports(&self) -> bool {

@@ -1,7 +1,10 @@
 //! The `runtimes` section as the operator writes it.
 
 use crate::diag::Spanned;
-use crate::spec::{AbsolutePath, DeviceKind, Duration, Image, Name, Named, RegistryHost, Url, VersionRange};
+use crate::spec::{
+    AbsolutePath, AnnotationPattern, DeviceKind, Duration, EnvName, Image, Name, Named, RegistryHost, Text,
+    Url, VersionRange,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -106,7 +109,7 @@ pub struct Handler {
     /// Pod annotations that are handed to the OCI runtime; `*` at the end stands for any ending.
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "pod-annotation"))]
-    pub pod_annotations: Vec<String>,
+    pub pod_annotations: Vec<AnnotationPattern>,
     /// The shim's type. Default: `io.containerd.runc.v2`.
     #[schemars(extend("x-purlin-planned" = "shims other than runc's come with a later version of purlin"))]
     pub shim: Option<String>,
@@ -226,11 +229,11 @@ pub struct Hook {
     /// Its arguments, without the program's name.
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "arg"))]
-    pub args: Vec<String>,
+    pub args: Vec<Text>,
     /// Its environment; nothing is inherited.
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "env"))]
-    pub env: Named<String, String>,
+    pub env: Named<EnvName, Text>,
     /// How long it may run, in whole seconds. Default: no limit.
     pub timeout: Option<Spanned<Duration>>,
     /// For which containers it runs.

@@ -9,8 +9,9 @@ mod symbols;
 
 pub use named::{Member, Named};
 pub use scalar::{
-    AbsolutePath, Address, DeviceKind, DevicePath, Duration, FORMATS, Image, LabelKey, LabelValue, LinkName,
-    Minor, Name, Quantity, RegistryHost, Subnet, Url, VersionRange, Versions,
+    AbsolutePath, Address, AnnotationPattern, DeviceKind, DevicePath, Duration, EnvName, FORMATS, Image,
+    LabelKey, LabelValue, LinkName, Minor, Name, Quantity, RegistryHost, Subnet, Text, Url, VersionRange,
+    Versions,
 };
 pub use schema::{
     FACTS_SCHEMA_TEXT, SCHEMA_TEXT, generate as generate_schema, generate_facts, schema, schema_of, validator,

@@ -95,6 +95,12 @@ scalars! {
     Duration(Period) = "purlin-duration", like "30s", by duration;
     /// An amount with a unit, as Kubernetes writes it: `200GiB`, `1Gi`, `500M`.
     Quantity(u64) = "purlin-quantity", like "200GiB", by quantity;
+    /// The name of an environment variable.
+    EnvName(String) = "purlin-env-name", like "MODEM_BAUD", by env_name;
+    /// A text that a program can be given: no NUL and no other control characters but tab and line end.
+    Text(String) = "purlin-text", like "on", by text;
+    /// An annotation's key; `*` at its end stands for any ending.
+    AnnotationPattern(String) = "purlin-annotation-pattern", like "example.com/*", by annotation_pattern;
     /// An image reference with a tag or digest.
     Image(String) = "purlin-image", like "registry.k8s.io/pause:3.10", by image;
 }
@@ -404,6 +410,42 @@ fn quantity(text: &str) -> Result<u64, String> {
     amount.checked_mul(unit).ok_or_else(|| format!("`{text}` is more than 16 EiB; write less"))
 }
 
+fn env_name(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err("a variable's name begins with a letter or `_`; write it like `MODEM_BAUD`".to_owned());
+    }
+    if let Some(bad) = text.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '_') {
+        return Err(format!(
+            "a variable's name cannot have {}; use ASCII letters, digits and `_`",
+            shown(bad)
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+fn text(text: &str) -> Result<String, String> {
+    if let Some(bad) = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t')) {
+        return Err(format!("the text has the control character {}; leave it out", shown(bad)));
+    }
+    Ok(text.to_owned())
+}
+
+fn annotation_pattern(text: &str) -> Result<String, String> {
+    if text == "*" {
+        return Ok(text.to_owned());
+    }
+    let key = text.strip_suffix('*').unwrap_or(text);
+    if let Some(bad) = key.chars().find(|c| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '.' | '/'))
+    {
+        let help = "use ASCII letters, digits, `-`, `_`, `.` and one `/`, and a `*` at the end only";
+        return Err(format!("an annotation's key cannot have {}; {help}", shown(bad)));
+    }
+    if key.is_empty() || key.len() > 317 || key.matches('/').count() > 1 {
+        return Err("this is no annotation's key; write it like `example.com/name`".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
 fn image(text: &str) -> Result<String, String> {
     let rest = text.rsplit('/').next().unwrap_or(text);
     if text.is_empty() || text.chars().any(|c| !c.is_ascii_graphic()) {
@@ -470,6 +512,22 @@ mod tests {
         refuses::<DeviceKind>("device.kubernetes.io/x", "reserved");
         refuses::<LinkName>("sixteen-letters-", "1 to 15");
         refuses::<RegistryHost>("https://docker.io", "the host alone");
+    }
+
+    #[test]
+    fn what_a_program_is_given_can_be_given() {
+        refuses::<EnvName>("A=B", "cannot have `=`");
+        refuses::<EnvName>("", "begins with a letter");
+        refuses::<EnvName>("X\nY", "U+000A");
+        refuses::<Text>("a\0b", "U+0000");
+        refuses::<Text>("\u{1b}[31m", "U+001B");
+        assert!("two\nlines".parse::<Text>().is_ok() && "".parse::<Text>().is_ok());
+        refuses::<AnnotationPattern>("a\nb", "U+000A");
+        refuses::<AnnotationPattern>("a*b", "cannot have `*`");
+        refuses::<AnnotationPattern>("", "no annotation's key");
+        assert!(
+            "example.com/*".parse::<AnnotationPattern>().is_ok() && "*".parse::<AnnotationPattern>().is_ok()
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 pub struct Symbols {
     runtimes: BTreeMap<String, RuntimeSymbol>,
     devices: BTreeMap<DeviceKind, Span>,
+    networks: BTreeMap<String, Span>,
     hooks: BTreeMap<String, HookSymbol>,
     claims: BTreeMap<(Code, String), (String, Span)>,
 }
@@ -62,6 +63,10 @@ impl Symbols {
         self.devices.insert(kind.clone(), span);
     }
 
+    pub fn network(&mut self, name: &str, span: Span) {
+        self.networks.insert(name.to_owned(), span);
+    }
+
     pub fn hook(&mut self, name: &str, symbol: HookSymbol) {
         self.hooks.insert(name.to_owned(), symbol);
     }
@@ -101,6 +106,11 @@ impl Symbols {
     #[must_use]
     pub fn devices(&self) -> &BTreeMap<DeviceKind, Span> {
         &self.devices
+    }
+
+    #[must_use]
+    pub const fn networks(&self) -> &BTreeMap<String, Span> {
+        &self.networks
     }
 
     /// The hooks that come with a kind of device, by name.

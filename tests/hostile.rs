@@ -1,0 +1,125 @@
+//! Trees, ledgers and facts that someone made to do harm.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SPEC: &str = r#"purlin "v1alpha1"
+node "edge-a" {
+    devices {
+        device "example.com/serial" { path "/dev/ttyS0" }
+    }
+}
+"#;
+
+fn purlin(dir: &Path, arguments: &[&str]) -> Output {
+    std::fs::write(dir.join("node.kdl"), SPEC).unwrap();
+    Command::new(env!("CARGO_BIN_EXE_purlin"))
+        .args(arguments)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn put(dir: &Path, path: &str, text: &str) {
+    let path = dir.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_ledger_cannot_have_anything_outside_our_places_deleted() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "tree/etc/passwd", "root\n");
+    let entry = r#"{"sha256":"00","mode":"0644"}"#;
+    put(
+        dir.path(),
+        "tree/var/lib/purlin/ledger.json",
+        &format!(
+            r#"{{"version":"purlin.dev/ledger/v1alpha1","generation":3,"entries":{{"/etc/passwd":{entry},"/etc/cni/net.d/../../passwd":{entry},"etc/passwd":{entry}}}}}"#
+        ),
+    );
+    let output = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(std::fs::read_to_string(dir.path().join("tree/etc/passwd")).unwrap(), "root\n");
+}
+
+#[test]
+fn a_link_in_a_tree_leads_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join("outside")).unwrap();
+    std::fs::create_dir_all(dir.path().join("tree/var/run")).unwrap();
+    std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("tree/var/run/cdi")).unwrap();
+    let output = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
+    assert_ne!(output.status.code(), Some(0), "{}", said(&output));
+    assert_eq!(std::fs::read_dir(dir.path().join("outside")).unwrap().count(), 0);
+    assert!(!dir.path().join("tree/var/lib/purlin/ledger.json").exists());
+}
+
+#[test]
+fn facts_and_ledgers_cannot_write_to_the_terminal() {
+    let dir = tempfile::tempdir().unwrap();
+    let evil = "\\u001b]0;pwned\\u0007";
+    put(
+        dir.path(),
+        "facts.json",
+        &format!(
+            r#"{{"version":"purlin.dev/facts/v1alpha1","simulated":true,"places":["/var/run/cdi","/etc/cdi"],
+            "files":{{"/var/run/cdi/{evil}.json":{{"kind":"regular","mode":"0644","text":"{evil}"}}}},
+            "ledger":{{"version":"purlin.dev/ledger/v1alpha1","generation":1,"entries":{{
+                "/var/run/cdi/{evil}.json":{{"sha256":"{evil}","mode":"{evil}","restarts":"{evil}"}}}}}}}}"#
+        ),
+    );
+    for arguments in
+        [["diff", "node.kdl", "--facts", "facts.json"], ["check", "node.kdl", "--facts", "facts.json"]]
+    {
+        let output = purlin(dir.path(), &arguments);
+        let text = said(&output);
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{arguments:?}: {text:?}");
+        assert!(output.status.code().is_some_and(|c| c < 2), "{text}");
+    }
+}
+
+#[test]
+fn a_full_or_closed_stdout_is_no_success_and_no_panic() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("node.kdl"), SPEC).unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = Command::new(env!("CARGO_BIN_EXE_purlin"))
+        .args(["schema"])
+        .stdout(full)
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(2));
+}
+
+#[test]
+fn two_renders_at_once_leave_whole_files() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("node.kdl"), SPEC).unwrap();
+    let start = || {
+        Command::new(env!("CARGO_BIN_EXE_purlin"))
+            .args(["render", "node.kdl", "-o", "tree"])
+            .current_dir(dir.path())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    for _ in 0..10 {
+        let _ = std::fs::remove_dir_all(dir.path().join("tree"));
+        let mut both = [start(), start()];
+        for child in &mut both {
+            assert!(child.wait().unwrap().code().is_some());
+        }
+        let output = purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]);
+        let again = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
+        assert_eq!(again.status.code(), Some(0), "{}\n{}", said(&output), said(&again));
+        let output = purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    }
+}

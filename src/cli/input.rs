@@ -94,12 +94,12 @@ pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session
     if unproven.is_empty() {
         return;
     }
-    session.say("unproven, for want of facts (`purlin observe` on the node, then `--facts FILE`):\n");
+    let head =
+        "unproven, for want of facts (`purlin observe` on the node, then `--facts FILE`):\n".to_owned();
     let mut in_order: Vec<_> = unproven.iter().collect();
     in_order.sort_by_key(|item| item.origin.span);
-    for item in in_order {
-        session.say(&format!("  {}: {}\n", sources.cite(item.origin.span), item.what));
-    }
+    let line = |item: &Unproven| format!("  {}: {}\n", sources.cite(item.origin.span), item.what);
+    session.say(&in_order.into_iter().fold(head, |text, item| text + &line(item)));
 }
 
 /// Whether any finding is an error.

@@ -1,17 +1,20 @@
 //! KDL 2 text to nodes, with the comments that belong to each.
 //!
-//! The structure is read from an outline of the text (`outline.rs`), in which comments, disabled nodes and the insides of
-//! literals are not; literals are read here, and comments put back. What a node means is `lower.rs`'s matter.
+//! The `kdl` crate reads the structure only, from a text of the same length in which comments, disabled nodes and the
+//! insides of literals are masked: its parser recurses on each of them, backtracks, and guesses after a mistake, and
+//! what it is never shown it cannot trip over. Literals are read here. What a node means is `lower.rs`'s matter.
 
 use super::doc::{Comment, Comments, Doc, Kind};
 use super::limits::{Limits, after_mark};
 use super::lower;
-use super::outline::{Branch, Outline};
 use super::schema::Schema;
 use super::tokens::{Lexeme, Quote, Token, Tokens, is_newline};
 use crate::diag::{Code, Diagnostic, FileId, Findings, Span, Spanned};
-use kdl::{KdlDiagnostic, KdlEntry, KdlError};
+use kdl::{KdlDiagnostic, KdlDocument, KdlEntry, KdlError, KdlIdentifier, KdlNode};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The parser's stack. It recurses a few kilobytes per level of blocks; this is far more than the limits admit.
+const STACK: usize = 64 << 20;
 
 /// Reads a file that [`Limits`] admitted.
 pub fn parse(
@@ -59,23 +62,18 @@ pub struct Literal {
 fn read(text: &str, file: FileId, findings: &mut Findings) -> Option<Block> {
     let mut mistakes = Vec::new();
     let layout = Layout::of(text, file, &mut mistakes, findings);
-    let outline = layout.outline();
     let mut block = None;
-    match outline.nodes() {
-        Ok(nodes) => {
-            let mut convert = Convert {
-                layout: &layout,
-                outline: &outline,
-                text,
-                file,
-                next_comment: 0,
-                mistakes: &mut mistakes,
-            };
-            let whole = convert.block(&nodes, 0, text.len());
-            block = Some(Block { span: Span::new(file, after_mark(text), text.len()), ..whole });
+    match structure(&layout.masked()) {
+        Some(Ok(document)) => {
+            let mut convert =
+                Convert { layout: &layout, text, file, next_comment: 0, mistakes: &mut mistakes };
+            block = Some(Block {
+                span: Span::new(file, after_mark(text), text.len()),
+                ..convert.block(&document, 0, text.len())
+            });
         }
-        Err(Some(error)) => layout.explain(&outline, &error.diagnostics, &mut mistakes),
-        Err(None) => mistakes.push(
+        Some(Err(error)) => layout.explain(&error.diagnostics, &mut mistakes),
+        None => mistakes.push(
             Diagnostic::new(Code::PUR0001, "the KDL parser failed on this text")
                 .at(Span::new(file, 0, 0), "somewhere in this file")
                 .help("report this with the file; it is a fault of the program"),
@@ -86,12 +84,24 @@ fn read(text: &str, file: FileId, findings: &mut Findings) -> Option<Block> {
     block.filter(|_| sound)
 }
 
+/// Parses on a thread with a large stack. `None` when the parser panicked.
+fn structure(masked: &str) -> Option<Result<KdlDocument, KdlError>> {
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().name("kdl".to_owned()).stack_size(STACK);
+        match builder.spawn_scoped(scope, || KdlDocument::parse(masked)) {
+            Ok(thread) => thread.join().ok(),
+            // No thread to be had: the limits alone must do.
+            Err(_) => Some(KdlDocument::parse(masked)),
+        }
+    })
+}
+
 /// The text's tokens, and what they tell without a parser.
 struct Layout<'a> {
     text: &'a str,
     file: FileId,
     lexemes: Vec<Lexeme>,
-    /// Bytes that the parser must not see as they are: the range and whether something is there at all. In order.
+    /// Bytes that the parser must not see as they are: the range and whether something is there at all.
     masks: Vec<(usize, usize, Mask)>,
     /// In order of the opening brace.
     braces: Vec<(usize, usize)>,
@@ -350,35 +360,27 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// The text without what a parser need not see.
-    fn outline(&self) -> Outline {
-        let mut outline = Outline::default();
-        let mut masks = self.masks.iter().peekable();
-        let mut end = 0;
-        for &lexeme in &self.lexemes {
-            while masks.next_if(|(_, end, _)| *end <= lexeme.start).is_some() {}
-            let mask = masks.peek().filter(|(from, ..)| *from <= lexeme.start).map(|(.., mask)| *mask);
-            if lexeme.start > end {
-                outline.gap();
-            }
-            end = lexeme.end;
-            match mask {
-                Some(Mask::Blank) => outline.gap(),
-                Some(Mask::Atom) => outline.push(Lexeme { token: Token::Word, ..lexeme }),
-                None => outline.push(lexeme),
+    /// The text for the parser: as long as the operator's, byte by byte.
+    fn masked(&self) -> String {
+        let mut bytes = self.text.as_bytes().to_vec();
+        for &(start, end, mask) in &self.masks {
+            bytes[start..end].fill(b' ');
+            if mask == Mask::Atom {
+                bytes[start] = b'x';
             }
         }
-        outline.close(self.unclosed);
-        outline
+        bytes.extend(std::iter::repeat_n(b'}', self.unclosed));
+        // Whole tokens were replaced, by ASCII.
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// The parser's findings in words for an operator, one for each line: what follows on a line follows from it.
     /// That braces match is known by now, so trouble with one of them follows from another mistake, if there is one.
-    fn explain(&self, outline: &Outline, found: &[KdlDiagnostic], mistakes: &mut Vec<Diagnostic>) {
+    fn explain(&self, found: &[KdlDiagnostic], mistakes: &mut Vec<Diagnostic>) {
         let mut lines = BTreeSet::new();
         let mut named: Vec<(Lexeme, &KdlDiagnostic)> = Vec::new();
         for mistake in found {
-            let at = outline.start(mistake.span.offset()).unwrap_or(self.text.len());
+            let at = mistake.span.offset().min(self.text.len());
             let index = self.lexemes.partition_point(|l| l.end <= at);
             let end = Lexeme { token: Token::Newline, start: self.text.len(), end: self.text.len() };
             let lexeme = self.lexemes.get(index).copied().unwrap_or(end);
@@ -625,10 +627,9 @@ fn wrong_escape(literal: &str) -> Option<usize> {
     None
 }
 
-/// The outline's nodes, with literals and comments put back.
+/// The parser's nodes, with literals and comments put back.
 struct Convert<'a, 'f> {
     layout: &'a Layout<'a>,
-    outline: &'a Outline,
     text: &'a str,
     file: FileId,
     next_comment: usize,
@@ -650,13 +651,12 @@ impl Convert<'_, '_> {
     }
 
     /// Recurses as deep as the limits admit.
-    fn block(&mut self, branches: &[Branch], start: usize, end: usize) -> Block {
+    fn block(&mut self, document: &KdlDocument, start: usize, end: usize) -> Block {
         let mut block = Block { span: self.span(start, end), ..Block::default() };
-        for branch in branches {
-            let start = self.outline.start(branch.name).unwrap_or(end);
-            let comments = self.comments(start);
+        for node in document.nodes() {
+            let comments = self.comments(node.span().offset());
             let leading = self.behind(&mut block.nodes, comments);
-            let mut node = self.node(branch);
+            let mut node = self.node(node);
             node.comments.leading.splice(0..0, leading);
             block.nodes.push(node);
         }
@@ -676,29 +676,29 @@ impl Convert<'_, '_> {
         comments
     }
 
-    fn node(&mut self, branch: &Branch) -> Node {
-        let name = self.name(branch.name, "a node's name");
+    fn node(&mut self, node: &KdlNode) -> Node {
+        let name = self.name(node.name(), "a node's name");
         let mut arguments = Vec::new();
         let mut properties = Vec::new();
         let mut header = name.span;
-        for (name, end) in &branch.entries {
-            let end = self.outline.end(*end);
-            let Some(literal) = end.and_then(|end| self.literal(end)) else { continue };
+        for entry in node.entries() {
+            let end = entry.span().offset() + entry.span().len();
+            let Some(literal) = self.literal(end) else { continue };
             header = header.to(literal.span);
-            match name {
-                Some(name) => properties.push((self.name(*name, "a property's name"), literal)),
+            match entry.name() {
+                Some(name) => properties.push((self.name(name, "a property's name"), literal)),
                 None => arguments.push(literal),
             }
         }
         let mut comments = Comments::default();
         let mut span = header;
-        let children = branch.children.as_ref().map(|branches| {
+        let children = node.children().map(|document| {
             let braces = &self.layout.braces;
             let index = braces.partition_point(|(open, _)| *open < header.end as usize);
             let (open, close) = braces.get(index).copied().unwrap_or_default();
             comments.leading = self.comments(open);
             span = span.to(self.span(open, (close + 1).min(self.text.len())));
-            let block = self.block(branches, open, close);
+            let block = self.block(document, open, close);
             Block { span: self.span(open, (close + 1).min(self.text.len())), ..block }
         });
         // A comment between two arguments.
@@ -706,8 +706,8 @@ impl Convert<'_, '_> {
         Node { name, arguments, properties, children, span, header, comments }
     }
 
-    fn name(&mut self, at: usize, what: &str) -> Spanned<String> {
-        let start = self.outline.start(at).unwrap_or(self.text.len());
+    fn name(&mut self, name: &KdlIdentifier, what: &str) -> Spanned<String> {
+        let start = name.span().offset();
         let end = self.layout.ending(start + 1).map_or(start, |l| l.end);
         let span = self.span(start, end);
         let text = &self.text[start..end];

@@ -12,7 +12,6 @@ mod json;
 mod kdl;
 mod limits;
 mod lower;
-mod outline;
 mod scalar;
 mod schema;
 mod surface;

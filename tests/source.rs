@@ -493,6 +493,16 @@ fn bombs_are_refused_or_read_in_time() {
         (Syntax::Kdl, " ".repeat(many)),
         (Syntax::Kdl, format!("a \"{}", "{".repeat(many - 10))),
         (Syntax::Kdl, format!("a \"\\q{}\"", "{".repeat(many - 10))),
+        (Syntax::Kdl, format!("a \"\\q{}\"", "/*".repeat(many / 2 - 10))),
+        (Syntax::Kdl, format!("a \"\"\"\nb\n{}\n \"\"\"", "/*".repeat(many / 2 - 10))),
+        (Syntax::Kdl, format!("a #\"\"\"\nb\n{}\n \"\"\"#", "/*".repeat(many / 2 - 10))),
+        (Syntax::Kdl, format!("a \"/*\u{2028}{}\"", "/*".repeat(many / 2 - 10))),
+        (Syntax::Kdl, format!("a \"{}\\q\"", "\\n".repeat(many / 2 - 10))),
+        (Syntax::Kdl, "a \"\\u{110000}\" ".repeat(many / 15)),
+        (Syntax::Kdl, "\"".repeat(many)),
+        (Syntax::Kdl, format!("a {}", "#\" ".repeat(many / 3 - 2))),
+        (Syntax::Kdl, (1..700).map(|i| format!("{}\" ", "#".repeat(i))).collect()),
+        (Syntax::Kdl, format!("a 0x{}", "f".repeat(many - 10))),
         (Syntax::Kdl, format!("a 1\"{}\"", "{".repeat(many - 10))),
         (Syntax::Kdl, format!("a =\"{}\"", "{".repeat(many - 10))),
         (Syntax::Kdl, format!("a \"\"\"\n{}\"\"\"", "\\".repeat(many - 20))),
@@ -535,5 +545,80 @@ fn bombs_are_refused_or_read_in_time() {
         assert!(!read.findings.is_empty(), "{bomb:.40}");
         // Far more than it takes, in a debug build on a busy machine; far less than a bomb that goes off.
         assert!(took.as_secs() < 20, "{took:?} for {bomb:.40}");
+    }
+}
+
+#[test]
+fn a_broken_literal_is_marked_where_it_stands() {
+    let shown = |line: &str| {
+        let read = Read::of(Syntax::Kdl, &kdl(line));
+        assert!(read.doc.is_none(), "{line}");
+        read.shown()
+    };
+    let cases = [
+        (r#"crew "a\qb""#, r#"a string holds an escape that KDL does not know at 3:"\\q""#),
+        (r#"crew "a\\\u{110000}b""#, r#"a string holds an escape that KDL does not know at 3:"\\u""#),
+        (
+            "crew \"\"\"\n  a\\\n  \\\"\\q/*\n  \"\"\"",
+            r#"a string holds an escape that KDL does not know at 5:"\\q""#,
+        ),
+        (
+            "crew \"\"\"a\"\"\"",
+            "the lines of this string do not fit its quotes at 3:\"\\\"\\\"\\\"a\\\"\\\"\\\"\"",
+        ),
+        ("crew \"\"\"\na\n  \"\"\"", "the lines of this string do not fit its quotes at 3:\"\\\"\\\"\\\"\""),
+        (
+            "crew #\"\"\"\na\n  \"\"\"#",
+            "the lines of this string do not fit its quotes at 3:\"#\\\"\\\"\\\"\"",
+        ),
+        ("crew #\"\"\"#", "single-line raw strings cannot look like multi-line ones at 3:\"#\\\"\\\"\\\"#\""),
+        ("crew \"a\u{2028}b\"", "unexpected newline in single-line quoted string at 3:\"\\\"a\""),
+        ("crew \"a", "a string is never closed at 3:\"\\\"a\""),
+        ("count 1x", "`1x` is neither a number nor a word at 3:\"1x\""),
+        ("count 0xg", "`0xg` is neither a number nor a word at 3:\"0xg\""),
+        ("ratio 1.", "`1.` is neither a number nor a word at 3:\"1.\""),
+        ("ratio -.5", "`-.5` is neither a number nor a word at 3:\"-.5\""),
+        ("open-sea #yes", "`#yes` is no keyword of KDL at 3:\"#yes\""),
+        ("1 2", "`1` is not a node's name at 3:\"1\""),
+        ("true 2", "`true` is not a node's name at 3:\"true\""),
+        ("crew \"a\"\"b\"", "a value touches what stands before it at 3:\"\\\"b\\\"\""),
+    ];
+    for (line, message) in cases {
+        assert_eq!(shown(line), format!("PUR0001 {message}\n"), "{line}");
+    }
+    // The findings of one literal hide none of another.
+    assert_eq!(shown("crew \"\\q{\" 1x \"\\q/*\" #yes\ncount 2x").lines().count(), 5);
+}
+
+#[test]
+fn every_way_to_write_a_kdl_value_is_read() {
+    let read = |line: &str| {
+        let doc = Read::sound(Syntax::Kdl, &kdl(line)).expect("a sound spec");
+        doc.root.to_json()["spec"].clone()
+    };
+    for (written, value) in [("1_000", 1000), ("-0x1F", -31), ("+0o17", 15), ("0B1_1", 3)] {
+        assert_eq!(read(&format!("count {written}")), json!({"count": value}), "{written}");
+    }
+    for (written, value) in [("1_0.5e-1", 1.05), ("-2E+2", -200.0), ("0.25", 0.25)] {
+        assert_eq!(read(&format!("ratio {written}")), json!({"ratio": value}), "{written}");
+    }
+    for written in
+        ["9".repeat(50), format!("-1_{}", "0".repeat(60)), "1e400".into(), "#inf".into(), "#nan".into()]
+    {
+        let text = kdl(&format!("ratio {written}"));
+        let found = marked(Syntax::Kdl, &text);
+        assert!(found.iter().any(|(_, at)| *at == written), "{found:?}");
+        assert!(!found.iter().any(|(code, _)| *code == Code::PUR0001), "{found:?}");
+    }
+    for (written, value) in [
+        ("a-b", "a-b"),
+        ("\"/etc/*.d // {\"", "/etc/*.d // {"),
+        (r#""\"\\\n\t\s\u{e9}\   x""#, "\"\\\n\t \u{e9}x"),
+        (r##"#"a\b"c"#"##, r#"a\b"c"#),
+        ("\"\"\"\n    a\n      /* \\\"\"\"\n\n    \"\"\"", "a\n  /* \"\"\"\n"),
+        ("##\"\"\"\r\n  a\\\r\n  \"#\r\n  \"\"\"##", "a\\\n\"#"),
+    ] {
+        assert_eq!(read(&format!("sailor {written}")), json!({"crew": [value]}), "{written}");
+        assert_eq!(read(&format!("\"sailor\" \\\n  {written} // x")), json!({"crew": [value]}), "{written}");
     }
 }

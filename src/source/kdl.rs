@@ -1,8 +1,9 @@
 //! KDL 2 text to nodes, with the comments that belong to each.
 //!
-//! The `kdl` crate reads the structure only, from a text of the same length in which comments, disabled nodes and the
-//! insides of literals are masked: its parser recurses on each of them, backtracks, and guesses after a mistake, and
-//! what it is never shown it cannot trip over. Literals are read here. What a node means is `lower.rs`'s matter.
+//! The `kdl` crate reads everything: each word and quoted literal by itself, and the structure from a text of the same
+//! length in which comments and disabled nodes are blank and words and literals are letters. It recurses on comments
+//! and `/-`, and after a mistake it goes on inside literals, where each brace costs it stack; so it sees a literal
+//! only where nothing else can be read. What a node means is `lower.rs`'s matter.
 
 use super::doc::{Comment, Comments, Doc, Kind};
 use super::limits::{Limits, after_mark};
@@ -10,8 +11,8 @@ use super::lower;
 use super::schema::Schema;
 use super::tokens::{Lexeme, Quote, Token, Tokens, is_newline};
 use crate::diag::{Code, Diagnostic, FileId, Findings, Span, Spanned};
-use kdl::{KdlDiagnostic, KdlDocument, KdlEntry, KdlError, KdlIdentifier, KdlNode};
-use std::collections::{BTreeMap, BTreeSet};
+use kdl::{KdlDiagnostic, KdlDocument, KdlEntry, KdlError, KdlIdentifier, KdlNode, KdlValue};
+use std::collections::BTreeSet;
 
 /// The parser's stack. It recurses a few kilobytes per level of blocks; this is far more than the limits admit.
 const STACK: usize = 64 << 20;
@@ -101,24 +102,21 @@ struct Layout<'a> {
     text: &'a str,
     file: FileId,
     lexemes: Vec<Lexeme>,
-    /// Bytes that the parser must not see as they are: the range and whether something is there at all.
-    masks: Vec<(usize, usize, Mask)>,
+    /// Bytes that the parser must not see as they are: the range and what it sees.
+    masks: Vec<(usize, usize, u8)>,
     /// In order of the opening brace.
     braces: Vec<(usize, usize)>,
     unclosed: usize,
     /// In order of their places.
     comments: Vec<Comment>,
-    /// The text of each quoted literal, by its start.
-    strings: BTreeMap<usize, String>,
+    /// Words and quoted literals that are sound, in order of their places.
+    atoms: Vec<Literal>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Mask {
-    /// Nothing is there.
-    Blank,
-    /// A literal or name is there.
-    Atom,
-}
+/// Nothing is there.
+const BLANK: u8 = b' ';
+/// A word or literal is there.
+const ATOM: u8 = b'x';
 
 impl<'a> Layout<'a> {
     fn of(text: &'a str, file: FileId, mistakes: &mut Vec<Diagnostic>, findings: &mut Findings) -> Self {
@@ -127,11 +125,11 @@ impl<'a> Layout<'a> {
             text,
             file,
             lexemes: Tokens::new(text, base).collect(),
-            masks: vec![(0, base, Mask::Blank)],
+            masks: vec![(0, base, BLANK)],
             braces: Vec::new(),
             unclosed: 0,
             comments: Vec::new(),
-            strings: BTreeMap::new(),
+            atoms: Vec::new(),
         };
         let mut open: Vec<usize> = Vec::new();
         let mut before_node = true;
@@ -142,11 +140,11 @@ impl<'a> Layout<'a> {
             i += 1;
             match token {
                 Token::LineComment => {
-                    layout.masks.push((start, end, Mask::Blank));
+                    layout.masks.push((start, end, BLANK));
                     layout.comment(start + 2, end, start..end);
                 }
                 Token::BlockComment { closed, .. } => {
-                    layout.masks.push((start, end, Mask::Blank));
+                    layout.masks.push((start, end, BLANK));
                     if closed {
                         layout.comment(start + 2, end - 2, start..end);
                     } else {
@@ -175,7 +173,7 @@ impl<'a> Layout<'a> {
                     // Disabled nodes are no part of the tree. Their text is kept as a comment, so that a rewritten
                     // file still has it.
                     let end = layout.lexemes[after - 1].end;
-                    layout.masks.push((start, end, Mask::Blank));
+                    layout.masks.push((start, end, BLANK));
                     layout.comment(start, end, start..end);
                     i = after;
                 }
@@ -199,7 +197,7 @@ impl<'a> Layout<'a> {
                     ] = layout.lexemes[i..]
                     {
                         // KDL has them before nodes and values, and an operator may think of other places.
-                        layout.masks.push((start, end, Mask::Blank));
+                        layout.masks.push((start, end, BLANK));
                         findings.push(
                             Diagnostic::new(Code::PUR0107, "a spec has no type annotations")
                                 .at(layout.span(start, end), "annotation")
@@ -208,27 +206,15 @@ impl<'a> Layout<'a> {
                         i += 2;
                     }
                 }
-                Token::Word => {
+                Token::Word | Token::Quoted(_) => {
                     before_node = false;
-                    layout.masks.push((start, end, Mask::Atom));
-                    if let Some((message, help)) = not_a_word(&text[start..end]) {
-                        mistakes.push(layout.mistake(lexeme, message, help));
-                    }
-                    mistakes.extend(layout.touching(i - 1));
-                }
-                Token::Quoted(quote) => {
-                    before_node = false;
-                    layout.masks.push((start, end, Mask::Atom));
-                    match unquote(&text[start..end], quote) {
-                        Ok(content) => {
-                            layout.strings.insert(start, content);
-                        }
-                        Err(wrong) => mistakes.push(wrong.finding(file, start)),
-                    }
+                    layout.masks.push((start, end, ATOM));
+                    let atom = layout.atom(lexeme, mistakes);
+                    layout.atoms.extend(atom);
                     mistakes.extend(layout.touching(i - 1));
                 }
                 Token::Other => {
-                    layout.masks.push((start, end, Mask::Blank));
+                    layout.masks.push((start, end, BLANK));
                     let line = text[..start].rfind(is_newline).unwrap_or(0);
                     // One sign tells as much about a line as all of them.
                     if others.replace(line) != Some(line) {
@@ -346,6 +332,50 @@ impl<'a> Layout<'a> {
         Diagnostic::new(Code::PUR0001, message).at(self.span(lexeme.start, lexeme.end), "here").help(help)
     }
 
+    /// A word or quoted literal as the parser reads it by itself.
+    fn atom(&self, lexeme: Lexeme, mistakes: &mut Vec<Diagnostic>) -> Option<Literal> {
+        let Lexeme { token, start, end } = lexeme;
+        let (text, span) = (&self.text[start..end], self.span(start, end));
+        if let Token::Quoted(quote) = token {
+            return match unquote(text, quote) {
+                Ok(content) => {
+                    Some(Literal { span, kind: Kind::String(content), bare: false, quote: Some(quote) })
+                }
+                Err(wrong) => {
+                    mistakes.push(wrong.finding(self.file, start));
+                    None
+                }
+            };
+        }
+        let kind = match KdlEntry::parse(text).as_ref().map(KdlEntry::value) {
+            // The lowering says how they are written.
+            _ if lower::reserved(text) => Kind::String(text.to_owned()),
+            Ok(KdlValue::String(word)) => Kind::String(word.clone()),
+            Ok(KdlValue::Integer(n)) => Kind::Integer(*n),
+            Ok(KdlValue::Float(f)) => Kind::Float(*f),
+            Ok(KdlValue::Bool(b)) => Kind::Bool(*b),
+            Ok(KdlValue::Null) => Kind::Null,
+            // The parser's integers end where ours do, and nothing but digits is no other mistake.
+            Err(_)
+                if text.trim_start_matches(['+', '-']).bytes().all(|b| b.is_ascii_digit() || b == b'_') =>
+            {
+                Kind::Float(f64::INFINITY)
+            }
+            Err(error) => {
+                let (message, help) = wrong_word(text, error);
+                mistakes.push(self.mistake(lexeme, message, &help));
+                return None;
+            }
+        };
+        let bare = matches!(kind, Kind::String(_));
+        Some(Literal { span, kind, bare, quote: None })
+    }
+
+    /// The sound word or literal that ends at `end`.
+    fn ending(&self, end: usize) -> Option<&Literal> {
+        self.atoms.binary_search_by_key(&end, |l| l.span.end as usize).ok().map(|i| &self.atoms[i])
+    }
+
     /// What is wrong when a token begins where a word or string ends.
     fn touching(&self, index: usize) -> Option<Diagnostic> {
         let previous = self.lexemes.get(index.checked_sub(1)?)?;
@@ -364,10 +394,7 @@ impl<'a> Layout<'a> {
     fn masked(&self) -> String {
         let mut bytes = self.text.as_bytes().to_vec();
         for &(start, end, mask) in &self.masks {
-            bytes[start..end].fill(b' ');
-            if mask == Mask::Atom {
-                bytes[start] = b'x';
-            }
+            bytes[start..end].fill(mask);
         }
         bytes.extend(std::iter::repeat_n(b'}', self.unclosed));
         // Whole tokens were replaced, by ASCII.
@@ -440,83 +467,23 @@ impl<'a> Layout<'a> {
         };
         (message.to_owned(), help.to_owned())
     }
-
-    /// The token that ends at `end`.
-    fn ending(&self, end: usize) -> Option<Lexeme> {
-        self.lexemes[..self.lexemes.partition_point(|l| l.start < end)].last().copied()
-    }
 }
 
 /// What is wrong with a token that is neither a word, nor a number, nor a keyword.
-fn not_a_word(word: &str) -> Option<(String, &'static str)> {
-    let shown = if word.len() > 40 { "this word" } else { word };
-    let digits = word.trim_start_matches(['+', '-', '.']);
-    if Word::of(word) != Word::Other {
-        None
-    } else if word.starts_with('#') {
+fn wrong_word(word: &str, error: &KdlError) -> (String, String) {
+    let shown = if word.len() > 40 { "this word" } else { &format!("`{word}`") };
+    if word.starts_with('#') {
         let help = "the keywords are `#true` and `#false`; a comment begins with `//`";
-        Some((format!("`{shown}` is no keyword of KDL"), help))
-    } else if digits.starts_with(|c: char| c.is_ascii_digit()) && word.len() - digits.len() <= 2 {
-        Some((format!("`{shown}` is neither a number nor a word"), "put it in quotes if it is text"))
-    } else {
-        None
+        return (format!("{shown} is no keyword of KDL"), help.to_owned());
     }
-}
-
-/// What a token without quotes is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Word {
-    Number,
-    Keyword,
-    /// `true` and the like without a `#`: KDL 2 keeps people from writing them by refusing them.
-    Reserved,
-    Other,
-}
-
-impl Word {
-    fn of(word: &str) -> Self {
-        match word {
-            "#true" | "#false" | "#null" | "#inf" | "#-inf" | "#nan" => Self::Keyword,
-            "true" | "false" | "null" | "inf" | "-inf" | "nan" => Self::Reserved,
-            _ if number(word).is_some() => Self::Number,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// A KDL 2 number (KDL 2.0.0, section 3.14). Beyond its type's range it is infinite.
-fn number(word: &str) -> Option<Kind> {
-    let (sign, unsigned) = match word.strip_prefix(['+', '-']) {
-        Some(rest) => (if word.starts_with('-') { "-" } else { "" }, rest),
-        None => ("", word),
+    // Too many digits have the parser look for other reasons.
+    let told = error.diagnostics.iter().find_map(|d| d.help.as_deref());
+    let help = match told {
+        _ if word.len() > 38 => "put it in quotes if it is text; a number has at most 38 digits in each part",
+        Some(help) if help.starts_with("Floats") => help,
+        _ => "put it in quotes if it is text",
     };
-    let run = |text: &str, radix| {
-        text.starts_with(|c: char| c.is_digit(radix)) && text.chars().all(|c| c == '_' || c.is_digit(radix))
-    };
-    let plain = |text: &str| format!("{sign}{}", text.replace('_', ""));
-    let integer = |text: &str, radix| {
-        i128::from_str_radix(&plain(text), radix).map_or(Kind::Float(f64::INFINITY), Kind::Integer)
-    };
-    for (prefix, radix) in [("0x", 16), ("0X", 16), ("0o", 8), ("0O", 8), ("0b", 2), ("0B", 2)] {
-        if let Some(digits) = unsigned.strip_prefix(prefix) {
-            return run(digits, radix).then(|| integer(digits, radix));
-        }
-    }
-    if run(unsigned, 10) {
-        return Some(integer(unsigned, 10));
-    }
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (unsigned, None),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
-    let fits = run(whole, 10)
-        && fraction.is_none_or(|f| run(f, 10))
-        && exponent.is_none_or(|e| run(e.strip_prefix(['+', '-']).unwrap_or(e), 10));
-    fits.then(|| plain(unsigned).parse().map_or(Kind::Float(f64::INFINITY), Kind::Float))
+    (format!("{shown} is neither a number nor a word"), help.to_owned())
 }
 
 /// What is wrong with a quoted literal, and where in it.
@@ -556,75 +523,64 @@ fn unquote(literal: &str, quote: Quote) -> Result<String, Unquotable> {
             ),
         });
     }
-    let content = &literal[hashes + 1..literal.len() - hashes - 1];
-    // What has neither escapes nor lines stands for itself.
-    if !quote.multiline && (quote.raw || !content.contains('\\')) && content != "\"" {
-        return Ok(content.to_owned());
-    }
-    match KdlEntry::parse(literal) {
-        Ok(entry) if entry.value().is_string() => {
-            Ok(entry.value().as_string().unwrap_or_default().to_owned())
-        }
-        Ok(_) => Err(Unquotable {
-            start: 0,
-            end: literal.len(),
-            message: "this is no string".to_owned(),
-            help: "check its quotes".to_owned(),
-        }),
+    match alone(literal) {
+        Ok(name) => Ok(name.value().to_owned()),
         Err(error) => Err(wrong_literal(literal, quote, &error)),
     }
 }
 
+/// Has the parser read a quoted literal by itself. After a mistake it would take what follows a `/` for a comment and
+/// recurse on it, so a text in which a letter stands for each `/`, which means nothing in a literal, goes first.
+fn alone(literal: &str) -> Result<KdlIdentifier, KdlError> {
+    if literal.contains("/*") {
+        KdlIdentifier::parse(&literal.replace('/', "x"))?;
+    }
+    KdlIdentifier::parse(literal)
+}
+
 fn wrong_literal(literal: &str, quote: Quote, error: &KdlError) -> Unquotable {
-    let known = "known are \\n \\r \\t \\\" \\\\ \\b \\f \\s and \\u{…}; a raw string takes backslashes as they are: #\"…\"#";
     if !quote.raw
-        && let Some(at) = wrong_escape(literal)
+        && let Some((start, end)) = wrong_escape(literal)
     {
-        let length = literal[at + 1..].chars().next().map_or(0, char::len_utf8);
+        let help = "known are \\n \\r \\t \\\" \\\\ \\b \\f \\s and \\u{…}; a raw string takes backslashes as they are: #\"…\"#";
         return Unquotable {
-            start: at,
-            end: at + 1 + length,
+            start,
+            end,
             message: "a string holds an escape that KDL does not know".to_owned(),
-            help: known.to_owned(),
+            help: help.to_owned(),
         };
     }
-    let (message, help) = if quote.multiline {
-        (
+    let told = error.diagnostics.iter().find_map(|d| Some((d.message.as_deref()?, d.help.as_deref()?)));
+    let (message, help) = match told {
+        _ if quote.multiline => (
             "the lines of this string do not fit its quotes",
             "begin it on the line after `\"\"\"`, close it on a line of its own, and indent each line at least as the closing quotes",
-        )
-    } else {
-        ("this is no string of KDL", "check its quotes")
+        ),
+        Some(told) => told,
+        None => ("this is no string of KDL", "check its quotes"),
     };
+    let mut message = message.to_owned();
+    if let Some(first) = message.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
     let start = error.diagnostics.first().map_or(0, |d| d.span.offset()).min(literal.len());
     let start = (0..=start).rev().find(|i| literal.is_char_boundary(*i)).unwrap_or(0);
     let end = literal[start..].find(is_newline).map_or(literal.len(), |n| start + n);
-    Unquotable { start, end, message: message.to_owned(), help: help.to_owned() }
+    Unquotable { start, end, message, help: help.to_owned() }
 }
 
-fn wrong_escape(literal: &str) -> Option<usize> {
-    let mut chars = literal.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if c != '\\' {
-            continue;
-        }
-        match chars.next() {
-            Some((_, '\\' | '"' | 'b' | 'f' | 'n' | 'r' | 't' | 's')) => {}
-            Some((_, c)) if c.is_whitespace() => {}
-            Some((_, 'u')) => {
-                let digits = literal[at + 2..].strip_prefix('{').and_then(|rest| rest.split_once('}'));
-                let known = digits
-                    .filter(|(hex, _)| (1..=6).contains(&hex.len()))
-                    .and_then(|(hex, _)| u32::from_str_radix(hex, 16).ok())
-                    .and_then(char::from_u32);
-                if known.is_none() {
-                    return Some(at);
-                }
-            }
-            _ => return Some(at),
+/// The first escape with which the parser refuses a string that holds nothing else.
+fn wrong_escape(literal: &str) -> Option<(usize, usize)> {
+    let mut at = 0;
+    loop {
+        let start = at + literal[at..].find('\\')?;
+        at = start + 1 + literal[start + 1..].chars().next().map_or(0, char::len_utf8);
+        let rest = &literal[at..];
+        let length = rest.find(|c| c == '\\' || c == '"' || is_newline(c)).unwrap_or(rest.len());
+        if alone(&format!("\"{}\"", &literal[start..at + length])).is_err() {
+            return Some((start, at));
         }
     }
-    None
 }
 
 /// The parser's nodes, with literals and comments put back.
@@ -683,7 +639,7 @@ impl Convert<'_, '_> {
         let mut header = name.span;
         for entry in node.entries() {
             let end = entry.span().offset() + entry.span().len();
-            let Some(literal) = self.literal(end) else { continue };
+            let Some(literal) = self.layout.ending(end).cloned() else { continue };
             header = header.to(literal.span);
             match entry.name() {
                 Some(name) => properties.push((self.name(name, "a property's name"), literal)),
@@ -707,14 +663,17 @@ impl Convert<'_, '_> {
     }
 
     fn name(&mut self, name: &KdlIdentifier, what: &str) -> Spanned<String> {
-        let start = name.span().offset();
-        let end = self.layout.ending(start + 1).map_or(start, |l| l.end);
-        let span = self.span(start, end);
-        let text = &self.text[start..end];
-        if let Some(content) = self.layout.strings.get(&start) {
-            return Spanned::new(content.clone(), span);
+        let (start, length) = (name.span().offset(), name.span().len());
+        let span = self.span(start, start + length);
+        let literal = self.layout.ending(start + length);
+        if let Some(Literal { kind: Kind::String(text), bare, .. }) = literal
+            && !(*bare && lower::reserved(text))
+        {
+            return Spanned::new(text.clone(), span);
         }
-        if Word::of(text) != Word::Other {
+        // What is no sound literal has its finding.
+        let text = self.text.get(span.range()).unwrap_or_default();
+        if literal.is_some() {
             self.mistakes.push(
                 Diagnostic::new(Code::PUR0001, format!("`{text}` is not {what}"))
                     .at(span, format!("{what} is a word"))
@@ -722,25 +681,5 @@ impl Convert<'_, '_> {
             );
         }
         Spanned::new(text.to_owned(), span)
-    }
-
-    /// The literal that ends at `end`.
-    fn literal(&self, end: usize) -> Option<Literal> {
-        let Lexeme { token, start, end } = self.layout.ending(end)?;
-        let span = self.span(start, end);
-        if let Token::Quoted(quote) = token {
-            let content = self.layout.strings.get(&start)?.clone();
-            return Some(Literal { span, kind: Kind::String(content), bare: false, quote: Some(quote) });
-        }
-        let word = &self.text[start..end];
-        let kind = match word {
-            "#true" => Kind::Bool(true),
-            "#false" => Kind::Bool(false),
-            "#null" => Kind::Null,
-            "#inf" | "#-inf" | "#nan" => Kind::Float(f64::INFINITY),
-            _ => number(word).unwrap_or_else(|| Kind::String(word.to_owned())),
-        };
-        let bare = matches!(kind, Kind::String(_));
-        Some(Literal { span, kind, bare, quote: None })
     }
 }

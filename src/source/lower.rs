@@ -649,7 +649,8 @@ fn hidden(name: &str) -> bool {
     name == API_VERSION
 }
 
-fn reserved(word: &str) -> bool {
+/// Words that KDL 2 keeps people from writing for a keyword by refusing them.
+pub(super) fn reserved(word: &str) -> bool {
     matches!(word, "true" | "false" | "null" | "inf" | "-inf" | "nan")
 }
 

@@ -9,6 +9,7 @@ use purlin::{compile, node};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 /// A spec of that many lines or a few more, without a finding that a host would not have to decide.
@@ -151,7 +152,11 @@ fn peak(program: &str, arguments: &[String]) -> Option<u64> {
     said.lines().rev().find_map(|line| line.strip_prefix("peak ")?.parse().ok())
 }
 
-const PURLIN: &str = env!("CARGO_BIN_EXE_purlin");
+/// The program measured: `PURLIN_BENCH_BINARY`, else the one that cargo built beside this, which unwinds on a panic as a
+/// released one does not.
+static PURLIN: LazyLock<String> = LazyLock::new(|| {
+    std::env::var("PURLIN_BENCH_BINARY").unwrap_or_else(|_| env!("CARGO_BIN_EXE_purlin").to_owned())
+});
 
 struct Case {
     name: &'static str,
@@ -257,18 +262,18 @@ fn processes(samples: usize, dir: &Path) {
     for (group, samples) in [(few, samples), (many, samples / 20)] {
         let mut tasks: Vec<(String, Task<'_>)> = vec![
             ("an empty process (/bin/true)".into(), Box::new(|| process("/bin/true", &[], 0))),
-            ("purlin --version".into(), Box::new(|| process(PURLIN, &["--version".into()], 0))),
+            ("purlin --version".into(), Box::new(|| process(&PURLIN, &["--version".into()], 0))),
         ];
         for (case, arguments) in &group {
-            tasks.push((case.name.into(), Box::new(|| process(PURLIN, arguments, case.code))));
+            tasks.push((case.name.into(), Box::new(|| process(&PURLIN, arguments, case.code))));
         }
         let measured = in_turn(samples.max(1), &mut tasks);
         let floor = &measured[0].1;
         for (name, sample) in &measured {
             let case = group.iter().find(|(case, _)| case.name == name);
             let peak = match case {
-                Some((_, arguments)) => peak(PURLIN, arguments),
-                None if name.starts_with("purlin") => peak(PURLIN, &["--version".into()]),
+                Some((_, arguments)) => peak(&PURLIN, arguments),
+                None if name.starts_with("purlin") => peak(&PURLIN, &["--version".into()]),
                 None => peak("/bin/true", &[]),
             };
             row(name, sample, floor, case.map(|(c, _)| c.goal), peak);

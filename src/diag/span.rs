@@ -1,6 +1,6 @@
 //! Where a thing stands in the operator's own text.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Names one text within [`Sources`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,8 +71,16 @@ impl<T> std::ops::Deref for Spanned<T> {
 pub struct SourceFile {
     pub name: String,
     pub text: Arc<str>,
-    /// Where each line but the first starts: a text may have as many findings as it has words.
-    lines: Vec<usize>,
+    /// Where each line but the first starts, once it is asked: a text may have as many findings as it has words.
+    lines: OnceLock<Vec<u32>>,
+}
+
+impl SourceFile {
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            (1..).zip(self.text.bytes()).filter(|(_, b)| *b == b'\n').map(|(at, _)| at).collect()
+        })
+    }
 }
 
 /// 1-based line and column (in characters) of an offset.
@@ -92,9 +100,7 @@ impl Sources {
     /// Takes a text in; at most 65,536 of them are told apart.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         let id = FileId(u16::try_from(self.files.len()).unwrap_or(u16::MAX));
-        let text = text.into();
-        let lines = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(at, _)| at + 1).collect();
-        self.files.push(SourceFile { name: name.into(), text, lines });
+        self.files.push(SourceFile { name: name.into(), text: text.into(), lines: OnceLock::new() });
         id
     }
 
@@ -143,8 +149,8 @@ impl Sources {
     pub fn position(&self, span: Span) -> Position {
         let Some(file) = self.get(span.file) else { return Position { line: 1, column: 1 } };
         let at = file.text.floor_char_boundary(span.start as usize);
-        let line = file.lines.partition_point(|start| *start <= at);
-        let start = line.checked_sub(1).map_or(0, |i| file.lines[i]);
+        let line = file.lines().partition_point(|start| *start as usize <= at);
+        let start = line.checked_sub(1).map_or(0, |i| file.lines()[i] as usize);
         Position { line: line + 1, column: file.text[start..at].chars().count() + 1 }
     }
 

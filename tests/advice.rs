@@ -53,6 +53,31 @@ fn a_name_in_full_that_anothers_pattern_matches_is_claimed_twice() {
 }
 
 #[test]
+fn a_word_that_is_gone_is_not_corrected_to_one_that_means_something_else() {
+    let body = format!(
+        r#"runtimes {{ {RUNTIME}; hook "h" stage="prestart" path="/usr/bin/h" {{ when {{ always; }} }} }}"#
+    );
+    only(&body, Code::PUR0109, "prestart");
+}
+
+#[test]
+fn a_node_of_a_block_is_sent_into_the_block() {
+    let dir = tempfile::tempdir().unwrap();
+    for (node, block) in [("device \"a.example/bc\"", "devices"), ("network \"pods\"", "networks")] {
+        let text = format!("purlin \"v1alpha1\"\nnode \"edge-a\" {{\n    {node} {{\n    }}\n}}\n");
+        std::fs::write(dir.path().join("node.kdl"), text).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_purlin"))
+            .args(["check", "node.kdl"])
+            .current_dir(dir.path())
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(&format!("belongs in `{block}`")), "{said}");
+    }
+}
+
+#[test]
 fn one_file_that_cannot_be_read_does_not_silence_the_others() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("bad.kdl"), "purlin \"v1alpha1\"\nnode \"Edge\"\n").unwrap();

@@ -205,6 +205,9 @@ pub struct SecretReference {
 /// When in a container's life a hook runs (OCI runtime specification 1.2, hooks).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("x-purlin-gone" = {
+    "prestart": "prestart is deprecated in the OCI runtime specification; use `createRuntime`, which runs at the same point"
+}))]
 pub enum Stage {
     /// In the runtime's namespace, after the container's namespaces are made.
     CreateRuntime,

@@ -12,7 +12,8 @@
 //! | `x-purlin-one-of` | an object | groups of fields of which exactly one must be there |
 //! | `x-purlin-planned` | a property | in the schema, but not compiled by this version |
 //! | `x-purlin-since` | a property | `{"containerd": "2.1"}`: the first version that can carry it |
-//! | `x-purlin-gone` | an object | keys that Kubernetes no longer has, each with the modern way |
+//! | `x-purlin-gone` | an object, a list of words | keys or words that are no longer in use, each with the modern way |
+//! | `x-purlin-words` | a list of words | what each word means |
 
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

@@ -412,6 +412,14 @@ impl Subject<'_> {
             .map(|o| o.as_str().map_or_else(|| o.to_string(), str::to_owned))
             .collect();
         let text = self.text.unwrap_or_default();
+        if let Some(instead) = self.shape.and_then(|s| s.gone().get(text).copied()) {
+            return Diagnostic::new(
+                Code::PUR0109,
+                format!("{} can no longer be {}", self.name, quote(text, spelling.0)),
+            )
+            .at(self.span, "no longer in use")
+            .help(instead);
+        }
         let message = match self.text {
             Some(text) => format!("{} cannot be {}", self.name, quote(text, spelling.0)),
             None => format!("{} is not one of the values that it can be", self.name),

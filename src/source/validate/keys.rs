@@ -144,6 +144,13 @@ fn home(key: &str, outward: &Place<'_>, known: &[Known<'_>], spelling: Spelling)
         let names = spelling.known(shape);
         names.into_iter().find(|k| bare(&k.shown) == bare(key) || bare(k.key) == bare(key)).map(|k| k.shown)
     };
+    // A block's own nodes: what stands here by its exact name belongs one level down.
+    let block = known.iter().filter(|k| spelling.is_kdl() && k.shape.is_block());
+    if let Some((node, k)) =
+        block.filter_map(|k| Some((k.shape.node_name()?, k))).find(|(n, _)| bare(n) == bare(key))
+    {
+        return Some((node.to_owned(), format!("`{}`", k.shown)));
+    }
     let (mut spelt, mut here, mut absent) = (None, Vec::new(), Vec::new());
     for k in known.iter().filter(|k| k.shape.planned().is_none()) {
         let element = k.shape.map_value().or_else(|| k.shape.item());

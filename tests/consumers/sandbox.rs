@@ -168,7 +168,11 @@ impl Node {
         assert!(output.status.success(), "{}", said(&output));
         let output = purlin(&["diff", path(spec), "--root", path(&tree), "--facts", path(facts)]);
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        assert_eq!(said(&output), "", "a tree just written differs from its plan, or something is unproven");
+        assert_eq!(
+            said(&output).trim(),
+            "nothing would change",
+            "a tree just written differs from its plan, or something is unproven"
+        );
     }
 
     /// Runs one function of inside.sh in a sandbox on this tree.

@@ -113,7 +113,7 @@ pub fn check(
     let before = findings.errors();
     let platform = spec.spec.target.as_ref().and_then(|t| t.platform).unwrap_or_default().platform();
     let mut symbols = Symbols::default();
-    sections::declare(&spec.spec, &mut symbols, findings);
+    sections::declare(&spec.spec, platform, &mut symbols, findings);
     let context = CheckContext { symbols: &symbols, platform, syntax, doc, shape };
     kubelet_range(spec, syntax, findings);
     adoptions(spec, platform, findings);

@@ -2,6 +2,7 @@
 
 use crate::diag::Findings;
 use crate::emission::Emission;
+use crate::facts::platform::Platform;
 use crate::node::CheckContext;
 use crate::spec::{AbsolutePath, Adoption, Named, Symbols, Target};
 use schemars::JsonSchema;
@@ -33,8 +34,8 @@ macro_rules! sections {
         }
 
         /// Every section tells its names.
-        pub fn declare(spec: &Spec, symbols: &mut Symbols, findings: &mut Findings) {
-            $(if let Some(raw) = &spec.$name { crate::$name::declare(raw, symbols, findings); })*
+        pub fn declare(spec: &Spec, platform: &Platform, symbols: &mut Symbols, findings: &mut Findings) {
+            $(if let Some(raw) = &spec.$name { crate::$name::declare(raw, platform, symbols, findings); })*
         }
 
         /// Every section is checked against all names.

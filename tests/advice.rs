@@ -1,10 +1,13 @@
 //! What a newcomer got wrong, and what Purlin now says of it.
 
-use purlin::compile::compile;
-use purlin::diag::{Code, Findings, Sources};
-use purlin::emission::emit;
-use purlin::source::Syntax;
-use std::process::Command;
+#[path = "common/cli.rs"]
+mod cli;
+
+use ::purlin::compile::compile;
+use ::purlin::diag::{Code, Findings, Sources};
+use ::purlin::emission::emit;
+use ::purlin::source::Syntax;
+use cli::{purlin, said};
 
 fn codes(body: &str) -> Vec<(Code, String)> {
     let mut sources = Sources::default();
@@ -66,13 +69,8 @@ fn a_node_of_a_block_is_sent_into_the_block() {
     for (node, block) in [("device \"a.example/bc\"", "devices"), ("network \"pods\"", "networks")] {
         let text = format!("purlin \"v1alpha1\"\nnode \"edge-a\" {{\n    {node} {{\n    }}\n}}\n");
         std::fs::write(dir.path().join("node.kdl"), text).unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_purlin"))
-            .args(["check", "node.kdl"])
-            .current_dir(dir.path())
-            .env("NO_COLOR", "1")
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let output = purlin(dir.path(), &["check", "node.kdl"]);
+        let said = said(&output);
         assert!(said.contains(&format!("belongs in `{block}`")), "{said}");
     }
 }
@@ -81,13 +79,8 @@ fn a_node_of_a_block_is_sent_into_the_block() {
 fn one_file_that_cannot_be_read_does_not_silence_the_others() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("bad.kdl"), "purlin \"v1alpha1\"\nnode \"Edge\"\n").unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_purlin"))
-        .args(["check", "absent.kdl", "bad.kdl"])
-        .current_dir(dir.path())
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let output = purlin(dir.path(), &["check", "absent.kdl", "bad.kdl"]);
+    let said = said(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("PUR0104") && said.contains("cannot read `absent.kdl`"), "{said}");
 }

@@ -1,7 +1,10 @@
 //! Facts stand in for a host: the diff made from them is the host's own, byte for byte, and looks at nothing else.
 
-use std::path::Path;
-use std::process::{Command, Output};
+#[path = "common/cli.rs"]
+mod cli;
+
+use cli::{purlin, said};
+use std::process::Command;
 
 /// What any host can be asked for: devices, a network, and a runtime with all that needs facts.
 const SPEC: &str = r#"purlin "v1alpha1"
@@ -27,20 +30,11 @@ node "any" {
 }
 "#;
 
-fn purlin(dir: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_purlin"))
-        .args(arguments)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
 fn observed() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("node.kdl"), SPEC).unwrap();
     let out = purlin(dir.path(), &["observe", "-o", "facts.json"]);
-    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    assert_eq!(out.status.code(), Some(0), "{}", said(&out));
     dir
 }
 
@@ -102,7 +96,7 @@ fn facts_of_another_version_are_refused_by_name() {
     let text = std::fs::read_to_string(dir.path().join("facts.json")).unwrap();
     std::fs::write(dir.path().join("facts.json"), text.replace("facts/v1alpha1", "facts/v7")).unwrap();
     let out = purlin(dir.path(), &["diff", "node.kdl", "--facts", "facts.json"]);
-    let said = String::from_utf8_lossy(&out.stderr).into_owned();
+    let said = said(&out);
     assert_eq!(out.status.code(), Some(2), "{said}");
     assert!(said.contains("v7") && said.contains("purlin observe"), "{said}");
 }

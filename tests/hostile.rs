@@ -1,7 +1,11 @@
 //! Trees, ledgers and facts that someone made to do harm.
 
+#[path = "common/cli.rs"]
+mod cli;
+
+use cli::{purlin, said};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 const SPEC: &str = r#"purlin "v1alpha1"
 node "edge-a" {
@@ -11,18 +15,11 @@ node "edge-a" {
 }
 "#;
 
-fn purlin(dir: &Path, arguments: &[&str]) -> Output {
-    std::fs::write(dir.join("node.kdl"), SPEC).unwrap();
-    Command::new(env!("CARGO_BIN_EXE_purlin"))
-        .args(arguments)
-        .current_dir(dir)
-        .env("NO_COLOR", "1")
-        .output()
-        .unwrap()
-}
-
-fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+/// A directory with the spec in it.
+fn workplace() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("node.kdl"), SPEC).unwrap();
+    dir
 }
 
 fn put(dir: &Path, path: &str, text: &str) {
@@ -33,7 +30,7 @@ fn put(dir: &Path, path: &str, text: &str) {
 
 #[test]
 fn a_ledger_cannot_have_anything_outside_our_places_deleted() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = workplace();
     put(dir.path(), "tree/etc/passwd", "root\n");
     let entry = r#"{"sha256":"00","mode":"0644"}"#;
     put(
@@ -50,7 +47,7 @@ fn a_ledger_cannot_have_anything_outside_our_places_deleted() {
 
 #[test]
 fn a_link_in_a_tree_leads_nowhere() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = workplace();
     std::fs::create_dir_all(dir.path().join("outside")).unwrap();
     std::fs::create_dir_all(dir.path().join("tree/var/run")).unwrap();
     std::os::unix::fs::symlink(dir.path().join("outside"), dir.path().join("tree/var/run/cdi")).unwrap();
@@ -62,7 +59,7 @@ fn a_link_in_a_tree_leads_nowhere() {
 
 #[test]
 fn facts_and_ledgers_cannot_write_to_the_terminal() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = workplace();
     let evil = "\\u001b]0;pwned\\u0007";
     put(
         dir.path(),
@@ -86,8 +83,6 @@ fn facts_and_ledgers_cannot_write_to_the_terminal() {
 
 #[test]
 fn a_full_or_closed_stdout_is_no_success_and_no_panic() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("node.kdl"), SPEC).unwrap();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let status = Command::new(env!("CARGO_BIN_EXE_purlin"))
         .args(["schema"])
@@ -100,8 +95,7 @@ fn a_full_or_closed_stdout_is_no_success_and_no_panic() {
 
 #[test]
 fn two_renders_at_once_leave_whole_files() {
-    let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("node.kdl"), SPEC).unwrap();
+    let dir = workplace();
     let start = || {
         Command::new(env!("CARGO_BIN_EXE_purlin"))
             .args(["render", "node.kdl", "-o", "tree"])

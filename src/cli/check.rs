@@ -3,8 +3,8 @@
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
+use crate::plan::unproven_json;
 use clap::Args;
-use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -52,15 +52,8 @@ impl Check {
         let findings = findings.into_sorted();
         if self.format == OutputFormat::Json {
             let mut document = diag::json::render(&findings, &sources);
-            let list: Vec<_> = unproven
-                .iter()
-                .map(|u| {
-                    let line = sources.position(u.origin.span).line;
-                    json!({ "what": u.what, "path": u.origin.path, "file": sources.name(u.origin.span.file), "line": line })
-                })
-                .collect();
             if let Some(document) = document.as_object_mut() {
-                document.insert("unproven".into(), list.into());
+                document.insert("unproven".into(), unproven_json(&unproven, &sources));
             }
             session.print_json(&document)?;
         } else {

@@ -1,7 +1,7 @@
 //! `purlin explain`
 
 use super::{Failure, Outcome, Session};
-use crate::diag::{CODES, Code, closest};
+use crate::diag::{CODES, Code, guess};
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ impl Explain {
             return Ok(0);
         };
         let Some(code) = Code::parse(word) else {
-            let near = closest(word, CODES.iter().map(|c| c.name()));
+            let near = guess(word, CODES.iter().map(|c| c.name())).map(|g| g.word);
             let remedy =
                 near.map_or("`purlin explain` lists them".to_owned(), |n| format!("did you mean {n}?"));
             return Err(Failure(format!("there is no code `{word}`; {remedy}")));

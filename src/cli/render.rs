@@ -3,11 +3,9 @@
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{Findings, Sources};
 use crate::emission::emit;
-use crate::facts::{LEDGER_VERSION, Ledger, LedgerEntry, sha256};
 use crate::host::{Transaction, bases};
-use crate::plan::{self, Impact, Operation, Plan};
+use crate::plan::{self, Operation};
 use clap::Args;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -59,7 +57,7 @@ impl Render {
             return Ok(1);
         }
         let old = facts.ledger.as_ref();
-        let ledger = ledger(&plan, old);
+        let ledger = plan.ledger(old);
         if diff.is_empty() && old.is_some_and(|o| o.entries == ledger.entries) {
             session.say(&format!("{} is up to date\n", dir.display()));
             return Ok(0);
@@ -90,29 +88,4 @@ impl Render {
         }
         Ok(0)
     }
-}
-
-/// The record of what now stands there; a generation more only when something is different.
-fn ledger(plan: &Plan, old: Option<&Ledger>) -> Ledger {
-    let entries: BTreeMap<String, LedgerEntry> = plan
-        .artifacts
-        .iter()
-        .map(|artifact| {
-            let entry = LedgerEntry {
-                sha256: sha256(&artifact.bytes),
-                mode: format!("{:04o}", artifact.mode),
-                restarts: match &artifact.impact {
-                    Impact::Restart(unit) => Some(unit.clone()),
-                    _ => None,
-                },
-            };
-            (artifact.place.path(plan.objects), entry)
-        })
-        .collect();
-    let generation = match old {
-        Some(old) if old.entries == entries => old.generation,
-        Some(old) => old.generation + 1,
-        None => 1,
-    };
-    Ledger { version: LEDGER_VERSION.to_owned(), generation, entries }
 }

@@ -3,11 +3,12 @@
 use super::spec::Devices;
 use super::{Device, Part};
 use crate::diag::{Code, Diagnostic, Findings, Span};
+use crate::facts::platform::Platform;
 use crate::node::CheckContext;
 use crate::spec::{DeviceKind, DevicePath, Minor, Program, Symbols};
 
 /// Tells the other sections of the kinds.
-pub fn declare(raw: &Devices, symbols: &mut Symbols, _findings: &mut Findings) {
+pub fn declare(raw: &Devices, _platform: &Platform, symbols: &mut Symbols, _findings: &mut Findings) {
     for (kind, member) in raw {
         symbols.device(kind, member.name_span);
     }

@@ -4,11 +4,13 @@
 //! spec, and nothing here prints.
 
 mod code;
+mod guess;
 pub mod human;
 pub mod json;
 mod span;
 
 pub use code::{CODES, Code};
+pub use guess::{Guess, bare, guess};
 pub use span::{FileId, Position, SourceFile, Sources, Span, Spanned};
 
 use std::collections::BTreeSet;
@@ -196,22 +198,5 @@ impl<'a> IntoIterator for &'a Findings {
     type IntoIter = std::slice::Iter<'a, Diagnostic>;
     fn into_iter(self) -> Self::IntoIter {
         self.list.iter()
-    }
-}
-
-/// The candidate that a misspelt word most likely meant: at most a third of its letters differ, and no other candidate
-/// is as near.
-#[must_use]
-pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let mut ranked: Vec<(usize, &str)> = candidates
-        .into_iter()
-        .map(|c| (strsim::damerau_levenshtein(&word.to_lowercase(), &c.to_lowercase()), c))
-        .filter(|(distance, c)| *distance * 3 <= word.chars().count().max(c.chars().count()))
-        .collect();
-    ranked.sort_unstable();
-    match ranked.as_slice() {
-        [(_, only)] => Some(only),
-        [(first, best), (second, _), ..] if first < second => Some(best),
-        _ => None,
     }
 }

@@ -312,6 +312,12 @@ pub fn within(path: &str, directory: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Permission bits as facts and ledgers write them: `0644`.
+#[must_use]
+pub fn octal(mode: u32) -> String {
+    format!("{mode:04o}")
+}
+
 /// SHA-256 in hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {

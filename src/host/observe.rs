@@ -534,7 +534,7 @@ fn executable(stat: &Stat) -> bool {
 }
 
 fn mode(stat: &Stat) -> String {
-    format!("{:04o}", stat.st_mode & 0o7777)
+    facts::octal(stat.st_mode & 0o7777)
 }
 
 fn keyed(key: &[u8], bytes: &[u8]) -> Option<String> {

@@ -3,6 +3,7 @@
 use super::spec::{Networks, Range};
 use super::{Network, Part};
 use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
+use crate::facts::platform::Platform;
 use crate::node::CheckContext;
 use crate::source::Syntax;
 use crate::spec::{Address, Subnet, Symbols};
@@ -10,7 +11,7 @@ use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// Tells the other sections of the networks and the links that they use.
-pub fn declare(raw: &Networks, symbols: &mut Symbols, findings: &mut Findings) {
+pub fn declare(raw: &Networks, _platform: &Platform, symbols: &mut Symbols, findings: &mut Findings) {
     for (name, member) in raw {
         symbols.network(&name.to_string(), member.name_span);
         if let Some(bridge) = &member.value.bridge {

@@ -3,7 +3,7 @@
 
 use super::{Action, Artifact, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven};
 use crate::diag::{Code, Diagnostic, Findings};
-use crate::facts::{Facts, File, FileKind, LedgerEntry, sha256};
+use crate::facts::{Facts, File, FileKind, LedgerEntry, octal, sha256};
 use crate::spec::Adoption;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -181,10 +181,6 @@ fn content(file: &File) -> Content {
         (FileKind::Symlink, _, Some(target)) => Content::Link(target.clone()),
         _ => Content::Opaque,
     }
-}
-
-fn octal(mode: u32) -> String {
-    format!("{mode:04o}")
 }
 
 /// Whether a file is as an entry of the ledger left it.

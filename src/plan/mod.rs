@@ -3,10 +3,11 @@
 //! A plan is complete: whoever carries it out decides nothing.
 
 mod diff;
+mod ledger;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
-pub use render::{human, json, summary, visible};
+pub use render::{human, json, summary, unproven_json, visible};
 
 use crate::diag::Span;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! A diff as people and programs read it.
 
-use super::{Change, Content, Diff, Endpoint, Operation, Step};
+use super::{Change, Content, Diff, Endpoint, Operation, Step, Unproven};
 use crate::diag::Sources;
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
@@ -151,13 +151,21 @@ pub fn visible(text: &str) -> String {
         .collect()
 }
 
+/// Where in the spec something comes from.
+fn cite(origin: &super::Origin, sources: &Sources) -> Json {
+    let position = sources.position(origin.span);
+    json!({ "path": origin.path, "file": sources.name(origin.span.file), "line": position.line })
+}
+
+/// What only facts can decide, as it stands in every JSON document.
+#[must_use]
+pub fn unproven_json(unproven: &[Unproven], sources: &Sources) -> Json {
+    unproven.iter().map(|u| json!({ "what": u.what, "origin": cite(&u.origin, sources) })).collect()
+}
+
 /// The diff as versioned JSON.
 #[must_use]
 pub fn json(diff: &Diff, sources: &Sources) -> Json {
-    let cite = |origin: &super::Origin| {
-        let position = sources.position(origin.span);
-        json!({ "path": origin.path, "file": sources.name(origin.span.file), "line": position.line })
-    };
     let steps: Vec<Json> = diff
         .steps
         .iter()
@@ -167,14 +175,13 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
             if let (Step::Change(change), Some(object)) =
                 (step, value.get_mut("change").and_then(Json::as_object_mut))
             {
-                object.insert("origin".into(), change.origin.as_ref().map_or(Json::Null, cite));
+                object
+                    .insert("origin".into(), change.origin.as_ref().map_or(Json::Null, |o| cite(o, sources)));
                 object.insert("impact".into(), json!(change.impact.to_string()));
             }
             value
         })
         .collect();
-    let unproven: Vec<Json> =
-        diff.unproven.iter().map(|u| json!({ "what": u.what, "origin": cite(&u.origin) })).collect();
     let endpoints: Vec<Json> = diff
         .endpoints
         .iter()
@@ -182,7 +189,7 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
             let Endpoint::DevicePlugin { origin, .. } = endpoint;
             let mut value = serde_json::to_value(endpoint).unwrap_or_default();
             if let Some(object) = value.get_mut("devicePlugin").and_then(Json::as_object_mut) {
-                object.insert("origin".into(), cite(origin));
+                object.insert("origin".into(), cite(origin, sources));
             }
             value
         })
@@ -195,6 +202,6 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
         "impact": diff.impact().to_string(),
         "steps": steps,
         "endpoints": endpoints,
-        "unproven": unproven,
+        "unproven": unproven_json(&diff.unproven, sources),
     })
 }

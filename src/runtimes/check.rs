@@ -2,7 +2,8 @@
 
 use super::spec::{ConfigMode, Containerd, Hook, Registry, Runtimes};
 use super::{Daemon, Part};
-use crate::diag::{Code, Diagnostic, Findings, Span, Spanned};
+use crate::diag::{Code, Diagnostic, Findings, Span, Spanned, guess};
+use crate::facts::platform::Platform;
 use crate::facts::within;
 use crate::node::{CheckContext, known_range};
 use crate::source::Syntax;
@@ -12,7 +13,7 @@ use crate::spec::{AbsolutePath, HookSymbol, Minor, Program, RuntimeSymbol, Symbo
 pub(super) const CONTAINERDS: Versions = Versions { low: Minor(2, 0), high: Minor(2, 4) };
 
 /// Tells the other sections of runtimes and hooks.
-pub fn declare(raw: &Runtimes, symbols: &mut Symbols, findings: &mut Findings) {
+pub fn declare(raw: &Runtimes, platform: &Platform, symbols: &mut Symbols, findings: &mut Findings) {
     for (name, member) in &raw.runtimes {
         if let Some(containerd) = &member.value.containerd {
             let versions = containerd.version.as_ref().map(|v| *v.get());
@@ -25,9 +26,16 @@ pub fn declare(raw: &Runtimes, symbols: &mut Symbols, findings: &mut Findings) {
                 },
             );
             let owner = format!("runtime `{name}`");
-            let socket = "/run/containerd/containerd.sock";
             let help = "describe one runtime, with a handler for each way to run a container";
-            symbols.claim(Code::PUR0206, "socket", socket, &owner, member.name_span, help, findings);
+            symbols.claim(
+                Code::PUR0206,
+                "socket",
+                platform.containerd_socket,
+                &owner,
+                member.name_span,
+                help,
+                findings,
+            );
         }
     }
     for (name, member) in &raw.hooks {
@@ -256,10 +264,12 @@ fn hook(name: &str, span: Span, hook: &Hook, context: &CheckContext<'_>, finding
             let known: Vec<String> = context.symbols.devices().keys().map(ToString::to_string).collect();
             let mut finding = Diagnostic::new(Code::PUR0201, format!("there is no device `{}`", kind.value))
                 .at(kind.span, "not defined under `devices`");
-            finding = match crate::diag::closest(&kind.value.to_string(), known.iter().map(String::as_str)) {
-                Some(near) => {
-                    finding.suggest(kind.span, syntax.string(near), format!("did you mean `{near}`?"))
-                }
+            finding = match guess(kind.get(), known.iter().map(String::as_str)) {
+                Some(near) => finding.suggest(
+                    kind.span,
+                    syntax.string(near.word),
+                    format!("did you mean `{}`?", near.word),
+                ),
                 None => finding.help(format!(
                     "describe it under `devices`: {}",
                     syntax.example(

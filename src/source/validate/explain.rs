@@ -3,8 +3,8 @@
 use super::Formats;
 use super::keys::{first_sentence, sentence};
 use super::place::Place;
-use super::spelling::{Guess, Spelling, as_boolean, guess, quote, some, strange};
-use crate::diag::{Code, Diagnostic, Span};
+use super::spelling::{Spelling, as_boolean, quote, some, strange};
+use crate::diag::{Code, Diagnostic, Guess, Span, guess};
 use crate::source::{Kind, Shape, Syntax, Value};
 use jsonschema::error::ValidationErrorKind as Error;
 use serde_json::Value as Json;

@@ -2,8 +2,8 @@
 
 use super::Meant;
 use super::place::{Link, Place};
-use super::spelling::{Guess, Known, Spelling, bare, guess, list, some, strange};
-use crate::diag::{Code, Diagnostic};
+use super::spelling::{Known, Spelling, list, some, strange};
+use crate::diag::{Code, Diagnostic, Guess, bare, guess};
 use crate::source::{Entry, Shape, Value};
 
 /// Findings for keys that the schema does not know, with what was meant.

@@ -10,9 +10,13 @@ use crate::spec::{self, NodeSpec};
 pub fn compile(sources: &Sources, file: FileId, syntax: Syntax, findings: &mut Findings) -> Option<Node> {
     let before = findings.errors();
     let schema = spec::schema();
-    let doc = source::parse(sources, file, syntax, schema, findings)?;
+    let Some(doc) = source::parse(sources, file, syntax, schema, findings) else {
+        findings.cut_short();
+        return None;
+    };
     let fits = spec::validator().is_some_and(|v| v.check(&doc, syntax, findings));
     if !fits || findings.errors() > before {
+        findings.cut_short();
         return None;
     }
     match source::from_value::<NodeSpec>(&doc.root) {

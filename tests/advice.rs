@@ -76,6 +76,32 @@ fn a_node_of_a_block_is_sent_into_the_block() {
 }
 
 #[test]
+fn json_keeps_its_schema_and_says_when_more_may_follow() {
+    let dir = tempfile::tempdir().unwrap();
+    let validator = jsonschema::validator_for(
+        &serde_json::from_str(include_str!("../schemas/diagnostics.json")).unwrap(),
+    )
+    .unwrap();
+    let device = "devices {\n device \"a.example/bc\" {\n path \"/dev/x*\"\n }\n }";
+    for (body, code, cut_short) in [(device, 0, false), ("bridge", 1, true)] {
+        std::fs::write(
+            dir.path().join("node.kdl"),
+            format!("purlin \"v1alpha1\"\nnode \"a\" {{\n{body}\n}}\n"),
+        )
+        .unwrap();
+        let output = purlin(dir.path(), &["check", "node.kdl", "--format", "json"]);
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let wrong: Vec<String> = validator.iter_errors(&document).map(|e| e.to_string()).collect();
+        assert!(wrong.is_empty(), "{wrong:?}\n{document:#}");
+        assert_eq!(document["cutShort"], cut_short, "{document:#}");
+        assert_eq!(document["unproven"].as_array().unwrap().is_empty(), cut_short);
+        let text = said(&purlin(dir.path(), &["check", "node.kdl"]));
+        assert_eq!(text.contains("more may follow"), cut_short, "{text}");
+    }
+}
+
+#[test]
 fn one_file_that_cannot_be_read_does_not_silence_the_others() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("bad.kdl"), "purlin \"v1alpha1\"\nnode \"Edge\"\n").unwrap();

@@ -49,15 +49,17 @@ impl Check {
             }
             unproven.append(&mut plan.unproven);
         }
+        let cut_short = findings.is_cut_short();
         let findings = findings.into_sorted();
         if self.format == OutputFormat::Json {
             let mut document = diag::json::render(&findings, &sources);
             if let Some(document) = document.as_object_mut() {
+                document.insert("cutShort".into(), cut_short.into());
                 document.insert("unproven".into(), unproven_json(&unproven, &sources));
             }
             session.print_json(&document)?;
         } else {
-            input::show(&findings, &sources, session, self.format);
+            input::show(&findings, cut_short, &sources, session, self.format);
             if findings.is_empty() && unread.is_empty() {
                 let specs = if self.specs.len() == 1 {
                     "1 spec".into()

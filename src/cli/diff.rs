@@ -36,8 +36,9 @@ impl DiffCommand {
             }
             None => None,
         };
+        let cut_short = findings.is_cut_short();
         let findings = findings.into_sorted();
-        input::show(&findings, &sources, session, self.format);
+        input::show(&findings, cut_short, &sources, session, self.format);
         if self.format == OutputFormat::Json {
             let mut document = plan::json(&diff.clone().unwrap_or_default(), &sources);
             if let Some(document) = document.as_object_mut() {

@@ -91,10 +91,19 @@ pub fn tree_facts(
 }
 
 /// Shows findings: on stderr for people; a program gets them within its document.
-pub fn show(findings: &[Diagnostic], sources: &Sources, session: &Session, format: OutputFormat) {
+pub fn show(
+    findings: &[Diagnostic],
+    cut_short: bool,
+    sources: &Sources,
+    session: &Session,
+    format: OutputFormat,
+) {
     if format == OutputFormat::Human && !findings.is_empty() {
         let style = diag::human::Style { color: session.color_err, width: session.width };
         session.say(&diag::human::render(findings, sources, style));
+        if cut_short {
+            session.say("what the spec means is checked once its shape is right; more may follow then\n");
+        }
     }
 }
 

@@ -48,7 +48,7 @@ enum OutputFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say all that is wrong with specs. Exit code: 0 fine (warnings too), 1 errors, 2 could not look.
+    /// Say what is wrong with specs: first all of their shape, then all of their meaning. Exit code: 0 fine (warnings too), 1 errors, 2 could not look.
     Check(check::Check),
     /// Show what applying a spec would change. Exit code: 0 nothing, 1 differences, 2 could not say.
     Diff(diff::DiffCommand),

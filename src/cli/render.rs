@@ -41,7 +41,8 @@ impl Render {
         let mut sources = Sources::default();
         let mut findings = Findings::new();
         let Some(node) = input::spec(&self.spec, &mut sources, &mut findings)? else {
-            input::show(&findings.into_sorted(), &sources, session, OutputFormat::Human);
+            let cut_short = findings.is_cut_short();
+            input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
             return Ok(1);
         };
         std::fs::create_dir_all(dir).map_err(|e| {
@@ -49,9 +50,18 @@ impl Render {
         })?;
         let (root, facts) = input::tree_facts(session, dir, host, node.platform())?;
         let plan = emit(&node, Some(&facts), &mut findings);
+        // What could not be looked at would be neither compared nor written, and yet recorded as ours.
+        let paths = plan.artifacts.iter().map(|a| a.place.path(plan.objects));
+        if let Some(path) = paths.into_iter().find(|path| !facts.knows_place(path)) {
+            return Err(Failure(format!(
+                "cannot see what stands at `{}{path}`; give your user the right to look there",
+                dir.display()
+            )));
+        }
         let diff = plan::diff(&plan, &facts, &mut findings);
+        let cut_short = findings.is_cut_short();
         let findings = findings.into_sorted();
-        input::show(&findings, &sources, session, OutputFormat::Human);
+        input::show(&findings, cut_short, &sources, session, OutputFormat::Human);
         input::show_unproven(&plan.unproven, &sources, session);
         if input::failed(&findings) {
             return Ok(1);

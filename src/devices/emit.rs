@@ -7,6 +7,7 @@ use crate::emission::Emission;
 use crate::facts::{Facts, sha256};
 use crate::plan::{AdvertisedDevice, Artifact, Endpoint, Format, Impact, Origin, Place, Scope, Turn};
 use crate::spec::Adoption;
+use crate::spec::DevicePath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -106,20 +107,21 @@ fn patterns(part: &Part, emission: &mut Emission<'_>) {
     if emission.facts().is_some_and(|f| f.devices.is_some()) {
         return;
     }
-    let mut first: Option<(&Device, &str)> = None;
+    let mut seen: Vec<(&Device, &DevicePath)> = Vec::new();
     for device in &part.devices {
         for path in device.raw.paths.iter().filter(|p| p.value.is_pattern()) {
-            match first {
-                Some((other, pattern)) if other.kind != device.kind => {
-                    let what = format!(
-                        "whether a device matches both `{}` and `{pattern}` of `{}`",
-                        path.value, other.kind
-                    );
-                    emission.unproven(&device.path(), path.span, what);
-                }
-                Some(_) => {}
-                None => first = Some((device, path.get())),
+            let may_meet = |(other, pattern): &&(&Device, &DevicePath)| {
+                let (a, b) = (pattern.literal(), path.value.literal());
+                other.kind != device.kind && (a.starts_with(b) || b.starts_with(a))
+            };
+            if let Some((other, pattern)) = seen.iter().find(may_meet) {
+                let what = format!(
+                    "whether a device matches both `{}` and `{pattern}` of `{}`",
+                    path.value, other.kind
+                );
+                emission.unproven(&device.path(), path.span, what);
             }
+            seen.push((device, &path.value));
         }
     }
 }

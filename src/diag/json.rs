@@ -64,7 +64,7 @@ struct Summary {
     warnings: usize,
 }
 
-/// The findings as one JSON value.
+/// The findings as one JSON value. `check` adds `unproven` and `cutShort`, which the schema knows as well.
 #[must_use]
 pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> serde_json::Value {
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();

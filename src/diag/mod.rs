@@ -138,6 +138,7 @@ impl Diagnostic {
 pub struct Findings {
     list: Vec<Diagnostic>,
     off: BTreeSet<Code>,
+    cut_short: bool,
 }
 
 impl Findings {
@@ -149,7 +150,7 @@ impl Findings {
     /// Findings that drop what has one of these codes.
     #[must_use]
     pub fn without(codes: impl IntoIterator<Item = Code>) -> Self {
-        Self { list: Vec::new(), off: codes.into_iter().collect() }
+        Self { off: codes.into_iter().collect(), ..Self::default() }
     }
 
     pub fn push(&mut self, diagnostic: Diagnostic) {
@@ -161,6 +162,17 @@ impl Findings {
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// Notes that some text was not checked to the end: what it means can be told only once its shape is right.
+    pub const fn cut_short(&mut self) {
+        self.cut_short = true;
+    }
+
+    /// Whether more may be wrong than is said.
+    #[must_use]
+    pub const fn is_cut_short(&self) -> bool {
+        self.cut_short
     }
 
     /// How many errors there are.

@@ -112,6 +112,12 @@ impl DevicePath {
         self.0.contains(['*', '?', '['])
     }
 
+    /// What stands before the first sign that stands for others.
+    #[must_use]
+    pub fn literal(&self) -> &str {
+        self.0.split(['*', '?', '[']).next().unwrap_or_default()
+    }
+
     /// Whether the pattern matches a path; `*` and `?` match no `/` and no leading dot.
     #[must_use]
     pub fn matches(&self, path: &str) -> bool {

@@ -1,11 +1,14 @@
 //! `purlin check`
 
+use super::parallel::in_parallel;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
-use crate::plan::unproven_json;
+use crate::facts::Facts;
+use crate::plan::{Unproven, unproven_json};
+use crate::spec::validator;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct Check {
@@ -20,35 +23,54 @@ pub struct Check {
     format: OutputFormat,
 }
 
+/// What is to be said about one spec.
+#[derive(Default)]
+struct Verdict {
+    sources: Sources,
+    findings: Findings,
+    unproven: Vec<Unproven>,
+}
+
 impl Check {
+    fn one(&self, path: &Path, facts: Option<&Facts>, session: &Session) -> Result<Verdict, Failure> {
+        let mut verdict = Verdict::default();
+        let Verdict { sources, findings, unproven } = &mut verdict;
+        if let Some(node) = input::spec(path, sources, findings)? {
+            let tree = match &session.root {
+                Some(dir) => Some(input::tree_facts(session, dir, facts.cloned(), node.platform())?.1),
+                None => None,
+            };
+            let facts = tree.as_ref().or(facts);
+            let plan = emit(&node, facts, findings);
+            // What stands in our places is part of what can be said with facts.
+            *unproven = match facts {
+                Some(facts) => crate::plan::diff(&plan, facts, findings).unproven,
+                None => plan.unproven,
+            };
+        }
+        Ok(verdict)
+    }
+
     pub fn run(&self, session: &Session) -> Outcome {
+        // The schema takes as long to compile as a spec takes to parse; whoever needs it first waits for it.
+        let early = std::thread::Builder::new().spawn(|| _ = validator());
         let facts = self.facts.as_deref().map(input::facts_file).transpose()?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();
         let mut unproven = Vec::new();
         let mut unread = Vec::new();
-        for path in &self.specs {
-            // What one file is not must not hide what is wrong with the others.
-            let node = match input::spec(path, &mut sources, &mut findings) {
-                Ok(Some(node)) => node,
-                Ok(None) => continue,
-                Err(failure) => {
-                    unread.push(failure);
-                    continue;
+        for verdict in in_parallel(&self.specs, |path| self.one(path, facts.as_ref(), session)) {
+            match verdict {
+                Ok(verdict) => {
+                    let moved = sources.absorb(verdict.sources);
+                    findings.absorb(verdict.findings, &moved);
+                    unproven.extend(verdict.unproven.into_iter().map(|u| u.moved(&moved)));
                 }
-            };
-            let facts = match &session.root {
-                Some(dir) => Some(input::tree_facts(session, dir, facts.clone(), node.platform())?.1),
-                None => facts.clone(),
-            };
-            let mut plan = emit(&node, facts.as_ref(), &mut findings);
-            if let Some(facts) = &facts {
-                // What stands in our places is part of what can be said with facts.
-                let diff = crate::plan::diff(&plan, facts, &mut findings);
-                plan.unproven = diff.unproven;
+                // What one file is not must not hide what is wrong with the others.
+                Err(failure) => unread.push(failure),
             }
-            unproven.append(&mut plan.unproven);
         }
+        drop(early);
         let cut_short = findings.is_cut_short();
         let findings = findings.into_sorted();
         if self.format == OutputFormat::Json {
@@ -70,6 +92,7 @@ impl Check {
             }
             input::show_unproven(&unproven, &sources, session);
         }
+        unread.dedup_by(|a, b| a.0 == b.0);
         for Failure(message) in &unread {
             session.fail(message);
         }

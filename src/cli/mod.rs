@@ -7,6 +7,7 @@ mod diff;
 mod explain;
 mod input;
 mod observe;
+mod parallel;
 mod render;
 mod schema;
 

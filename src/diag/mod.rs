@@ -11,7 +11,7 @@ mod span;
 
 pub use code::{CODES, Code};
 pub use guess::{Guess, bare, guess};
-pub use span::{FileId, Position, SourceFile, Sources, Span, Spanned};
+pub use span::{FileId, Moved, Position, SourceFile, Sources, Span, Spanned};
 
 use std::collections::BTreeSet;
 
@@ -124,6 +124,14 @@ impl Diagnostic {
         with
     }
 
+    /// The same finding, its places among the texts of another run.
+    #[must_use]
+    pub fn moved(mut self, moved: &Moved) -> Self {
+        self.labels.iter_mut().for_each(|label| label.span = moved.span(label.span));
+        self.fix.iter_mut().for_each(|fix| fix.span = moved.span(fix.span));
+        self
+    }
+
     /// The first primary place, or the first place at all.
     #[must_use]
     pub fn span(&self) -> Option<Span> {
@@ -193,6 +201,12 @@ impl Findings {
 
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
+    }
+
+    /// Takes in the findings of another run.
+    pub fn absorb(&mut self, other: Self, moved: &Moved) {
+        self.list.extend(other.list.into_iter().map(|d| d.moved(moved)));
+        self.cut_short |= other.cut_short;
     }
 
     /// Sorted by place, then code; exact repeats are dropped.

@@ -1,5 +1,6 @@
 //! Where a thing stands in the operator's own text.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// Names one text within [`Sources`].
@@ -94,14 +95,26 @@ pub struct Position {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
+    by_name: BTreeMap<String, FileId>,
 }
 
 impl Sources {
     /// Takes a text in; at most 65,536 of them are told apart.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         let id = FileId(u16::try_from(self.files.len()).unwrap_or(u16::MAX));
-        self.files.push(SourceFile { name: name.into(), text: text.into(), lines: OnceLock::new() });
+        let name = name.into();
+        self.by_name.insert(name.clone(), id);
+        self.files.push(SourceFile { name, text: text.into(), lines: OnceLock::new() });
         id
+    }
+
+    /// Takes in the texts of another run. A text that is here already, under the same name, is not taken in again.
+    pub fn absorb(&mut self, other: Self) -> Moved {
+        let mut place = |file: SourceFile| match self.by_name.get(&file.name).copied() {
+            Some(id) if *self.text(id) == *file.text => id,
+            _ => self.add(file.name, file.text),
+        };
+        Moved(other.files.into_iter().map(&mut place).collect())
     }
 
     #[must_use]
@@ -161,9 +174,36 @@ impl Sources {
     }
 }
 
+/// Where the texts of one run are among those of another.
+#[derive(Clone, Debug)]
+pub struct Moved(Vec<FileId>);
+
+impl Moved {
+    #[must_use]
+    pub fn span(&self, span: Span) -> Span {
+        Span { file: self.0.get(usize::from(span.file.0)).copied().unwrap_or(span.file), ..span }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_of_several_runs_are_told_apart_and_shared_ones_kept_once() {
+        let texts = |list: &[(&str, &str)]| {
+            let mut sources = Sources::default();
+            list.iter().for_each(|(name, text)| _ = sources.add(*name, *text));
+            sources
+        };
+        let mut all = texts(&[("a", "1"), ("shared", "2")]);
+        let moved = all.absorb(texts(&[("b", "3"), ("shared", "2"), ("a", "other")]));
+        let name = |file| {
+            let span = moved.span(Span { file: FileId(file), start: 0, end: 1 });
+            (all.name(span.file), all.slice(span), span.file.0)
+        };
+        assert_eq!([name(0), name(1), name(2)], [("b", "3", 2), ("shared", "2", 1), ("a", "o", 3)]);
+    }
 
     #[test]
     fn credentials_are_masked_and_nothing_moves() {

@@ -9,7 +9,7 @@ mod render;
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
 pub use render::{human, json, summary, unproven_json, visible};
 
-use crate::diag::Span;
+use crate::diag::{Moved, Span};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -170,6 +170,15 @@ pub struct Unproven {
     /// What is not known, as a sentence without a full stop.
     pub what: String,
     pub origin: Origin,
+}
+
+impl Unproven {
+    /// The same, its place among the texts of another run.
+    #[must_use]
+    pub fn moved(mut self, moved: &Moved) -> Self {
+        self.origin.span = moved.span(self.origin.span);
+        self
+    }
 }
 
 /// What a spec means for a host.

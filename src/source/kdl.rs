@@ -1,9 +1,9 @@
 //! KDL 2 text to nodes, with the comments that belong to each.
 //!
-//! The `kdl` crate reads everything: each word and quoted literal by itself, and the structure from a text of the same
-//! length in which comments and disabled nodes are blank and words and literals are letters. It recurses on comments
-//! and `/-`, and after a mistake it goes on inside literals, where each brace costs it stack; so it sees a literal
-//! only where nothing else can be read. What a node means is `lower.rs`'s matter.
+//! The `kdl` crate reads each literal by itself, and the structure from an outline in which comments and disabled nodes
+//! are left out and every word or literal is one letter. It recurses on comments and `/-`, and after a mistake it goes
+//! on inside literals, where each brace costs it stack; so it sees a literal only where nothing else can be read. Its
+//! time grows with each byte, too, and an outline is short. What a node means is `lower.rs`'s matter.
 
 use super::doc::{Comment, Comments, Doc, Kind};
 use super::limits::{Limits, after_mark};
@@ -12,7 +12,7 @@ use super::schema::Schema;
 use super::tokens::{Lexeme, Quote, Token, Tokens, is_newline};
 use crate::diag::{Code, Diagnostic, FileId, Findings, Span, Spanned};
 use kdl::{KdlDiagnostic, KdlDocument, KdlEntry, KdlError, KdlIdentifier, KdlNode, KdlValue};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The parser's stack. It recurses a few kilobytes per level of blocks; this is far more than the limits admit.
 const STACK: usize = 64 << 20;
@@ -64,7 +64,7 @@ fn read(text: &str, file: FileId, findings: &mut Findings) -> Option<Block> {
     let mut mistakes = Vec::new();
     let layout = Layout::of(text, file, &mut mistakes, findings);
     let mut block = None;
-    match structure(&layout.masked()) {
+    match structure(&layout.outline) {
         Some(Ok(document)) => {
             let mut convert =
                 Convert { layout: &layout, text, file, next_comment: 0, mistakes: &mut mistakes };
@@ -86,13 +86,13 @@ fn read(text: &str, file: FileId, findings: &mut Findings) -> Option<Block> {
 }
 
 /// Parses on a thread with a large stack. `None` when the parser panicked.
-fn structure(masked: &str) -> Option<Result<KdlDocument, KdlError>> {
+fn structure(outline: &str) -> Option<Result<KdlDocument, KdlError>> {
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("kdl".to_owned()).stack_size(STACK);
-        match builder.spawn_scoped(scope, || KdlDocument::parse(masked)) {
+        match builder.spawn_scoped(scope, || KdlDocument::parse(outline)) {
             Ok(thread) => thread.join().ok(),
             // No thread to be had: the limits alone must do.
-            Err(_) => Some(KdlDocument::parse(masked)),
+            Err(_) => Some(KdlDocument::parse(outline)),
         }
     })
 }
@@ -102,21 +102,19 @@ struct Layout<'a> {
     text: &'a str,
     file: FileId,
     lexemes: Vec<Lexeme>,
-    /// Bytes that the parser must not see as they are: the range and what it sees.
-    masks: Vec<(usize, usize, u8)>,
+    /// The text for the parser.
+    outline: String,
+    /// The lexeme that each byte of the outline stands for; of a space, the one after it.
+    stands_for: Vec<usize>,
     /// In order of the opening brace.
     braces: Vec<(usize, usize)>,
-    unclosed: usize,
     /// In order of their places.
     comments: Vec<Comment>,
     /// Words and quoted literals that are sound, in order of their places.
     atoms: Vec<Literal>,
+    /// What the parser made of words: most texts say a few of them again and again.
+    words: BTreeMap<&'a str, Kind>,
 }
-
-/// Nothing is there.
-const BLANK: u8 = b' ';
-/// A word or literal is there.
-const ATOM: u8 = b'x';
 
 impl<'a> Layout<'a> {
     fn of(text: &'a str, file: FileId, mistakes: &mut Vec<Diagnostic>, findings: &mut Findings) -> Self {
@@ -125,26 +123,27 @@ impl<'a> Layout<'a> {
             text,
             file,
             lexemes: Tokens::new(text, base).collect(),
-            masks: vec![(0, base, BLANK)],
+            outline: String::new(),
+            stands_for: Vec::new(),
             braces: Vec::new(),
-            unclosed: 0,
             comments: Vec::new(),
             atoms: Vec::new(),
+            words: BTreeMap::new(),
         };
         let mut open: Vec<usize> = Vec::new();
         let mut before_node = true;
         let mut others = None;
+        // Where the last lexeme of the outline ends: what does not touch there does not touch in the outline.
+        let mut drawn = base;
         let mut i = 0;
         while let Some(&lexeme) = layout.lexemes.get(i) {
             let Lexeme { token, start, end } = lexeme;
             i += 1;
             match token {
                 Token::LineComment => {
-                    layout.masks.push((start, end, BLANK));
                     layout.comment(start + 2, end, start..end);
                 }
                 Token::BlockComment { closed, .. } => {
-                    layout.masks.push((start, end, BLANK));
                     if closed {
                         layout.comment(start + 2, end - 2, start..end);
                     } else {
@@ -173,7 +172,6 @@ impl<'a> Layout<'a> {
                     // Disabled nodes are no part of the tree. Their text is kept as a comment, so that a rewritten
                     // file still has it.
                     let end = layout.lexemes[after - 1].end;
-                    layout.masks.push((start, end, BLANK));
                     layout.comment(start, end, start..end);
                     i = after;
                 }
@@ -197,24 +195,22 @@ impl<'a> Layout<'a> {
                     ] = layout.lexemes[i..]
                     {
                         // KDL has them before nodes and values, and an operator may think of other places.
-                        layout.masks.push((start, end, BLANK));
                         findings.push(
                             Diagnostic::new(Code::PUR0107, "a spec has no type annotations")
                                 .at(layout.span(start, end), "annotation")
                                 .help("remove the parentheses and what is in them"),
                         );
                         i += 2;
+                        continue;
                     }
                 }
                 Token::Word | Token::Quoted(_) => {
                     before_node = false;
-                    layout.masks.push((start, end, ATOM));
                     let atom = layout.atom(lexeme, mistakes);
                     layout.atoms.extend(atom);
                     mistakes.extend(layout.touching(i - 1));
                 }
                 Token::Other => {
-                    layout.masks.push((start, end, BLANK));
                     let line = text[..start].rfind(is_newline).unwrap_or(0);
                     // One sign tells as much about a line as all of them.
                     if others.replace(line) != Some(line) {
@@ -231,6 +227,13 @@ impl<'a> Layout<'a> {
                 }
                 _ => {}
             }
+            if let Some(shown) = outlined(token, &text[start..end]) {
+                if drawn < start {
+                    layout.draw(" ", i - 1);
+                }
+                layout.draw(shown, i - 1);
+                drawn = end;
+            }
         }
         for index in &open {
             let at = layout.braces[*index].0;
@@ -240,8 +243,21 @@ impl<'a> Layout<'a> {
                     .help("close it with `}`"),
             );
         }
-        layout.unclosed = open.len();
+        for _ in open {
+            layout.draw("}", layout.lexemes.len());
+        }
         layout
+    }
+
+    fn draw(&mut self, shown: &str, lexeme: usize) {
+        self.outline.push_str(shown);
+        self.stands_for.extend(std::iter::repeat_n(lexeme, shown.len()));
+    }
+
+    /// What a byte of the outline stands for.
+    fn lexeme_at(&self, outlined: usize) -> Lexeme {
+        let end = Lexeme { token: Token::Newline, start: self.text.len(), end: self.text.len() };
+        self.stands_for.get(outlined).and_then(|index| self.lexemes.get(*index)).copied().unwrap_or(end)
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -332,10 +348,14 @@ impl<'a> Layout<'a> {
         Diagnostic::new(Code::PUR0001, message).at(self.span(lexeme.start, lexeme.end), "here").help(help)
     }
 
-    /// A word or quoted literal as the parser reads it by itself.
-    fn atom(&self, lexeme: Lexeme, mistakes: &mut Vec<Diagnostic>) -> Option<Literal> {
+    /// A word or quoted literal as the parser reads it by itself; it is not asked about what stands for itself.
+    fn atom(&mut self, lexeme: Lexeme, mistakes: &mut Vec<Diagnostic>) -> Option<Literal> {
         let Lexeme { token, start, end } = lexeme;
         let (text, span) = (&self.text[start..end], self.span(start, end));
+        if let Some(content) = verbatim(token, text) {
+            let (kind, quote) = (Kind::String(content.to_owned()), quote_of(token));
+            return Some(Literal { span, kind, bare: quote.is_none(), quote });
+        }
         if let Token::Quoted(quote) = token {
             return match unquote(text, quote) {
                 Ok(content) => {
@@ -346,6 +366,14 @@ impl<'a> Layout<'a> {
                     None
                 }
             };
+        }
+        if let Some(kind) = self.words.get(text) {
+            return Some(Literal {
+                span,
+                kind: kind.clone(),
+                bare: matches!(kind, Kind::String(_)),
+                quote: None,
+            });
         }
         let kind = match KdlEntry::parse(text).as_ref().map(KdlEntry::value) {
             // The lowering says how they are written.
@@ -367,13 +395,14 @@ impl<'a> Layout<'a> {
                 return None;
             }
         };
+        self.words.insert(text, kind.clone());
         let bare = matches!(kind, Kind::String(_));
         Some(Literal { span, kind, bare, quote: None })
     }
 
-    /// The sound word or literal that ends at `end`.
-    fn ending(&self, end: usize) -> Option<&Literal> {
-        self.atoms.binary_search_by_key(&end, |l| l.span.end as usize).ok().map(|i| &self.atoms[i])
+    /// The sound word or literal that a lexeme is.
+    fn literal(&self, lexeme: Lexeme) -> Option<&Literal> {
+        self.atoms.binary_search_by_key(&lexeme.start, |l| l.span.start as usize).ok().map(|i| &self.atoms[i])
     }
 
     /// What is wrong when a token begins where a word or string ends.
@@ -390,27 +419,13 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// The text for the parser: as long as the operator's, byte by byte.
-    fn masked(&self) -> String {
-        let mut bytes = self.text.as_bytes().to_vec();
-        for &(start, end, mask) in &self.masks {
-            bytes[start..end].fill(mask);
-        }
-        bytes.extend(std::iter::repeat_n(b'}', self.unclosed));
-        // Whole tokens were replaced, by ASCII.
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
-
     /// The parser's findings in words for an operator, one for each line: what follows on a line follows from it.
     /// That braces match is known by now, so trouble with one of them follows from another mistake, if there is one.
     fn explain(&self, found: &[KdlDiagnostic], mistakes: &mut Vec<Diagnostic>) {
         let mut lines = BTreeSet::new();
         let mut named: Vec<(Lexeme, &KdlDiagnostic)> = Vec::new();
         for mistake in found {
-            let at = mistake.span.offset().min(self.text.len());
-            let index = self.lexemes.partition_point(|l| l.end <= at);
-            let end = Lexeme { token: Token::Newline, start: self.text.len(), end: self.text.len() };
-            let lexeme = self.lexemes.get(index).copied().unwrap_or(end);
+            let lexeme = self.lexeme_at(mistake.span.offset());
             if lines.insert(self.text[..lexeme.start].matches('\n').count()) {
                 named.push((lexeme, mistake));
             }
@@ -466,6 +481,38 @@ impl<'a> Layout<'a> {
             }
         };
         (message.to_owned(), help.to_owned())
+    }
+}
+
+/// How the parser is shown a token; nothing where it must see none.
+fn outlined(token: Token, text: &str) -> Option<&str> {
+    match token {
+        Token::LineComment | Token::BlockComment { .. } | Token::SlashDash | Token::Other => None,
+        Token::Word | Token::Quoted(_) => Some("x"),
+        _ => Some(text),
+    }
+}
+
+const fn quote_of(token: Token) -> Option<Quote> {
+    match token {
+        Token::Quoted(quote) => Some(quote),
+        _ => None,
+    }
+}
+
+/// The text that a word or literal says, if it is made of characters that all stand for themselves.
+fn verbatim(token: Token, text: &str) -> Option<&str> {
+    match token {
+        Token::Word => {
+            let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+                && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b':'));
+            (plain && !lower::reserved(text)).then_some(text)
+        }
+        Token::Quoted(Quote { raw: false, multiline: false, closed: true }) => {
+            let content = text.strip_prefix('"')?.strip_suffix('"')?;
+            content.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'\\' && b != b'"').then_some(content)
+        }
+        _ => None,
     }
 }
 
@@ -610,7 +657,7 @@ impl Convert<'_, '_> {
     fn block(&mut self, document: &KdlDocument, start: usize, end: usize) -> Block {
         let mut block = Block { span: self.span(start, end), ..Block::default() };
         for node in document.nodes() {
-            let comments = self.comments(node.span().offset());
+            let comments = self.comments(self.layout.lexeme_at(node.span().offset()).start);
             let leading = self.behind(&mut block.nodes, comments);
             let mut node = self.node(node);
             node.comments.leading.splice(0..0, leading);
@@ -638,8 +685,9 @@ impl Convert<'_, '_> {
         let mut properties = Vec::new();
         let mut header = name.span;
         for entry in node.entries() {
-            let end = entry.span().offset() + entry.span().len();
-            let Some(literal) = self.layout.ending(end).cloned() else { continue };
+            // Its value is its last letter.
+            let last = (entry.span().offset() + entry.span().len()).saturating_sub(1);
+            let Some(literal) = self.layout.literal(self.layout.lexeme_at(last)).cloned() else { continue };
             header = header.to(literal.span);
             match entry.name() {
                 Some(name) => properties.push((self.name(name, "a property's name"), literal)),
@@ -663,9 +711,9 @@ impl Convert<'_, '_> {
     }
 
     fn name(&mut self, name: &KdlIdentifier, what: &str) -> Spanned<String> {
-        let (start, length) = (name.span().offset(), name.span().len());
-        let span = self.span(start, start + length);
-        let literal = self.layout.ending(start + length);
+        let lexeme = self.layout.lexeme_at(name.span().offset());
+        let span = self.span(lexeme.start, lexeme.end);
+        let literal = self.layout.literal(lexeme);
         if let Some(Literal { kind: Kind::String(text), bare, .. }) = literal
             && !(*bare && lower::reserved(text))
         {
@@ -681,5 +729,28 @@ impl Convert<'_, '_> {
             );
         }
         Spanned::new(text.to_owned(), span)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is taken as it stands, the parser takes for the same.
+        #[test]
+        fn verbatim_is_what_the_parser_reads(text in "[ -~]{0,12}|[a-z][-_.:0-9A-Za-z]{0,8}") {
+            let quote = Quote { raw: false, multiline: false, closed: true };
+            let literal = format!("\"{text}\"");
+            if let Some(content) = verbatim(Token::Quoted(quote), &literal) {
+                let read = alone(&literal).unwrap();
+                prop_assert_eq!(read.value(), content);
+            }
+            if let Some(word) = verbatim(Token::Word, &text) {
+                let read = KdlEntry::parse(&text).unwrap();
+                prop_assert_eq!(read.value(), &KdlValue::String(word.to_owned()));
+            }
+        }
     }
 }

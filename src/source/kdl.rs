@@ -64,7 +64,7 @@ fn read(text: &str, file: FileId, findings: &mut Findings) -> Option<Block> {
     let mut mistakes = Vec::new();
     let layout = Layout::of(text, file, &mut mistakes, findings);
     let mut block = None;
-    match structure(&layout.outline) {
+    match structure(&layout.outline, layout.depth) {
         Some(Ok(document)) => {
             let mut convert =
                 Convert { layout: &layout, text, file, next_comment: 0, mistakes: &mut mistakes };
@@ -85,8 +85,14 @@ fn read(text: &str, file: FileId, findings: &mut Findings) -> Option<Block> {
     block.filter(|_| sound)
 }
 
-/// Parses on a thread with a large stack. `None` when the parser panicked.
-fn structure(outline: &str) -> Option<Result<KdlDocument, KdlError>> {
+/// Blocks in blocks that any thread's stack has room for, so that a text as people write it costs no thread.
+const SHALLOW: usize = 16;
+
+/// Parses on a thread with a large stack where blocks stand deep in each other. `None` when the parser panicked there.
+fn structure(outline: &str, depth: usize) -> Option<Result<KdlDocument, KdlError>> {
+    if depth <= SHALLOW {
+        return Some(KdlDocument::parse(outline));
+    }
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().name("kdl".to_owned()).stack_size(STACK);
         match builder.spawn_scoped(scope, || KdlDocument::parse(outline)) {
@@ -108,6 +114,8 @@ struct Layout<'a> {
     stands_for: Vec<usize>,
     /// In order of the opening brace.
     braces: Vec<(usize, usize)>,
+    /// How deep blocks stand in each other.
+    depth: usize,
     /// In order of their places.
     comments: Vec<Comment>,
     /// Words and quoted literals that are sound, in order of their places.
@@ -126,6 +134,7 @@ impl<'a> Layout<'a> {
             outline: String::new(),
             stands_for: Vec::new(),
             braces: Vec::new(),
+            depth: 0,
             comments: Vec::new(),
             atoms: Vec::new(),
             words: BTreeMap::new(),
@@ -177,6 +186,7 @@ impl<'a> Layout<'a> {
                 }
                 Token::Open => {
                     open.push(layout.braces.len());
+                    layout.depth = layout.depth.max(open.len());
                     layout.braces.push((start, text.len()));
                     before_node = true;
                 }

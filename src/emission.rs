@@ -4,7 +4,7 @@ use crate::diag::{Code, Diagnostic, Findings, Span};
 use crate::facts::Facts;
 use crate::facts::platform::Platform;
 use crate::node::Node;
-use crate::plan::{Action, Artifact, Endpoint, Origin, Place, Plan, Unproven};
+use crate::plan::{Action, Artifact, DecidedBy, Endpoint, Origin, Place, Plan, Unproven};
 use crate::sections;
 use crate::source::Syntax;
 use crate::spec::Symbols;
@@ -63,9 +63,11 @@ impl<'a> Emission<'a> {
 
     /// Notes something that facts would decide.
     pub fn unproven(&mut self, path: &str, span: Span, what: impl Into<String>) {
-        self.plan
-            .unproven
-            .push(Unproven { what: what.into(), origin: Origin { path: path.to_owned(), span } });
+        self.plan.unproven.push(Unproven {
+            what: what.into(),
+            decided_by: DecidedBy::Facts,
+            origin: Origin { path: path.to_owned(), span },
+        });
     }
 
     /// Whether an executable is known to be absent, known to be there, or not known.

@@ -21,7 +21,7 @@ macro_rules! sections {
             pub target: Option<Target>,
             /// Foreign files that Purlin may take over or remove.
             #[serde(default)]
-            #[schemars(extend("x-purlin-node" = "adopt"))]
+            #[schemars(extend("x-purlin-node" = "adopt", "examples" = [{"/etc/cni/net.d/20-theirs.conflist": "remove"}]))]
             pub adopt: Named<AbsolutePath, Adoption>,
             $($(#[doc = $doc])* #[schemars(extend $annotations)] pub $name: Option<$raw>,)*
             $($(#[doc = $planned_doc])* #[schemars(extend("x-purlin-planned" = $why))] pub $planned: Option<$planned_raw>,)*

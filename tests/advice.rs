@@ -44,6 +44,68 @@ fn an_empty_registry_beside_the_default_one_says_something() {
 }
 
 #[test]
+fn a_mirror_in_another_spelling_is_the_same_mirror() {
+    let with = |mirrors: &str| format!("runtimes {{ {RUNTIME}; registry \"docker.io\" {{ {mirrors} }} }}");
+    let first = r#"mirror "https://mirror.example""#;
+    for again in [
+        r#"mirror "https://mirror.example/""#,
+        r#"mirror "https://mirror.example:443""#,
+        r#"mirror "https://Mirror.Example""#,
+        r#"mirror "https://mirror.example/v2""#,
+        r#"mirror "https://mirror.example/v2" override-path=#true"#,
+        r#"mirror "https://mirror.example" override-path=#true"#,
+    ] {
+        only(&with(&format!("{first}; {again}")), Code::PUR0205, "twice");
+    }
+    for other in [
+        r#"mirror "http://mirror.example""#,
+        r#"mirror "https://mirror.example:5000""#,
+        r#"mirror "https://mirror.example/hub""#,
+        r#"mirror "https://mirror.example/" override-path=#true"#,
+    ] {
+        assert_eq!(codes(&with(&format!("{first}; {other}"))), [], "{other}");
+    }
+}
+
+#[test]
+fn the_keys_that_a_node_takes_are_listed_in_one_order() {
+    for (body, title) in [("qqq", "`node` takes "), ("target { qqq; }", "`target` takes ")] {
+        let mut sources = Sources::default();
+        let text = format!("purlin \"v1alpha1\"\nnode \"edge-a\" {{ {body}; }}\n");
+        let file = sources.add("node.kdl", text);
+        let mut findings = Findings::new();
+        assert!(compile(&sources, file, Syntax::Kdl, &mut findings).is_none());
+        let help: Vec<String> = findings.into_sorted().into_iter().flat_map(|d| d.help).collect();
+        let list = help.iter().find_map(|h| h.strip_prefix(title)).unwrap_or_else(|| panic!("{help:?}"));
+        let keys: Vec<&str> = list.split('`').skip(1).step_by(2).collect();
+        assert!(keys.len() > 1 && keys.is_sorted(), "{list}");
+    }
+}
+
+#[test]
+fn a_file_where_a_directory_is_wanted_is_named_with_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = "purlin \"v1alpha1\"\nnode \"edge-a\"\n";
+    std::fs::write(dir.path().join("node.kdl"), node).unwrap();
+    let fails = |arguments: &[&str], says: &str| {
+        let output = purlin(dir.path(), arguments);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(says) && !said.contains("os error"), "{arguments:?}: {said}");
+    };
+    for command in [&["diff", "node.kdl"][..], &["check", "node.kdl"], &["render", "node.kdl"], &["observe"]]
+    {
+        let with = |root: &'static str| [command, &["--root", root]].concat();
+        fails(&with("node.kdl"), "`node.kdl` is no directory; name one");
+        fails(&with("node.kdl/below"), "`node.kdl/below` is no directory; name one");
+        fails(&with("absent"), "there is no directory `absent`; make it");
+    }
+    fails(&["render", "node.kdl", "-o", "node.kdl"], "`node.kdl` is no directory; name one");
+    fails(&["render", "node.kdl", "-o", "node.kdl/below"], "`node.kdl/below` is no directory; name one");
+    fails(&["observe", "-o", "absent/facts.json"], "there is no directory `absent`; make it");
+}
+
+#[test]
 fn a_name_in_full_that_anothers_pattern_matches_is_claimed_twice() {
     let with = |path: &str| {
         format!(

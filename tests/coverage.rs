@@ -7,7 +7,9 @@ mod common {
 
 use common::trace::{Traced, facts};
 use purlin::diag::{Code, Findings, Sources};
-use purlin::source::{Doc, Schema, Shape, Syntax, Validator, from_value, parse, to_kdl, to_yaml};
+use purlin::source::{
+    Doc, Schema, Shape, Syntax, Validator, Value, from_value, parse, to_kdl, to_reference, to_yaml,
+};
 use purlin::spec::{AbsolutePath, FORMATS, Name, Named, schema, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -201,6 +203,36 @@ fn read(syntax: Syntax, text: &str) -> Doc {
     let doc = parse(&sources, file, syntax, schema(), &mut findings);
     assert!(findings.is_empty(), "{findings:?}\n{text}");
     doc.expect("a text without findings has a tree")
+}
+
+/// The reference of the KDL form is itself a document in that form, which has every field of the schema.
+#[test]
+fn the_kdl_reference_reads_as_kdl_and_has_every_field() {
+    fn collect(value: &Value, shape: Shape<'_>, path: &str, found: &mut BTreeSet<String>) {
+        for entry in value.entries() {
+            let field = shape.property(&entry.key);
+            let step = if field.is_some() { entry.key.as_str() } else { "*" };
+            let path = if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") };
+            let shape = field.or_else(|| shape.map_value()).expect("the schema has the field");
+            collect(&entry.value, shape, &path, found);
+            found.insert(path);
+        }
+        for item in value.items() {
+            collect(&item.value, shape.item().expect("a list has elements"), &format!("{path}.*"), found);
+        }
+    }
+    let text = to_reference(schema());
+    let doc = read(Syntax::Kdl, &text);
+    let mut found = BTreeSet::new();
+    collect(&doc.root, schema().root(), "", &mut found);
+    let missing: Vec<_> = fields().into_iter().map(|(path, _)| path).filter(|p| !found.contains(p)).collect();
+    assert!(missing.is_empty(), "no node for {missing:?}\n{text}");
+    // That choices stand side by side, and planned parts at all, is what a reference is for; all else must fit.
+    let mut findings = Findings::new();
+    purlin::spec::validator().expect("the schema compiles").check(&doc, Syntax::Kdl, &mut findings);
+    let codes: BTreeSet<Code> = findings.into_sorted().iter().map(|d| d.code).collect();
+    assert_eq!(codes, BTreeSet::from([Code::PUR0106, Code::PUR0108]));
+    assert!(!text.contains("// ["), "a node is not described");
 }
 
 fn both(model: &Json) -> [(Syntax, String); 2] {

@@ -187,6 +187,16 @@ fn an_editor_finds_the_schema_of_every_yaml_example() {
     assert!(repository().join("schemas/nodespec.json").is_file());
 }
 
+/// The JSON of a diff is what its schema promises.
+fn fits_the_diff_schema(json: &str) {
+    let schema = serde_json::from_str(purlin::plan::DIFF_SCHEMA_TEXT).unwrap();
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let document: serde_json::Value = serde_json::from_str(json).unwrap();
+    let wrong: Vec<_> =
+        validator.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}\n{json}");
+}
+
 /// Compares with a golden file, or writes it.
 fn golden(path: &Path, found: &str, stale: &mut Vec<String>) {
     if std::env::var_os("PURLIN_BLESS").is_some() {
@@ -221,6 +231,7 @@ fn examples_give_what_was_reviewed() {
             let json = run(&["diff", &spec, "--format", "json"]);
             assert_eq!(json.code, 1, "{example}, {variant}: {}", json.err);
             golden(&case.join("diff.json"), &json.out, &mut stale);
+            fits_the_diff_schema(&json.out);
 
             let tree = Tree::new();
             let rendered = purlin(&arguments(&["render", &spec, "-o", tree.path()], &facts));
@@ -325,6 +336,81 @@ fn an_edited_spec_changes_and_removes_only_what_is_ours() {
     assert_eq!(tree.state().into_keys().collect::<Vec<_>>(), [CILIUM, LEDGER]);
     assert_eq!(tree.state()[CILIUM], foreign[CILIUM]);
     assert_eq!(tree.diff(&tree.spec("")).code, 0);
+}
+
+/// A RuntimeClass may be named by pods anywhere in the cluster: its removal is no small thing, and its handler is fixed.
+#[test]
+fn a_class_that_goes_or_leads_elsewhere_takes_a_drain() {
+    let body = |name: &str, class: &str| {
+        format!(
+            r#"runtimes {{ runtime "main" {{ containerd version="2.1" config="own" {{
+                handler "runc" default=#true
+                handler "{name}" binary="/usr/bin/crun" {class}
+            }} }} }}"#
+        )
+    };
+    let named = r#"runtime-class="crun""#;
+    let tree = Tree::new();
+    assert_eq!(tree.render(&tree.spec(&body("crun", named))).code, 0);
+
+    let gone = tree.diff(&tree.spec(&body("crun", "")));
+    assert!(gone.out.contains("delete RuntimeClass/crun  [drain]\n"), "{}", gone.out);
+    assert!(gone.out.contains("new pods that name it are refused"), "{}", gone.out);
+    assert!(gone.out.starts_with("1 to delete; impact: drain"), "{}", gone.out);
+    let led = tree.diff(&tree.spec(&body("crun2", named)));
+    assert!(led.out.contains("update RuntimeClass/crun  [drain]\n"), "{}", led.out);
+    assert!(led.out.contains("it is deleted and made anew"), "{}", led.out);
+
+    // What says nothing of the handler does nothing to pods.
+    let class = "/var/lib/purlin/objects/node.k8s.io_runtimeclass_crun.yaml";
+    let text = tree.read(class).unwrap();
+    tree.foreign(class, &format!("# a remark\n{text}"), 0o644);
+    let remark = tree.diff(&tree.spec(&body("crun", named)));
+    assert!(remark.out.contains("update RuntimeClass/crun  [none]\n"), "{}", remark.out);
+    let both = tree.spec(&body("crun2", ""));
+    fits_the_diff_schema(&purlin(&["diff", &both, "--root", tree.path(), "--format", "json"]).out);
+}
+
+#[test]
+fn what_facts_cannot_settle_is_told_apart() {
+    let tree = Tree::new();
+    let spec = tree.spec(
+        r#"runtimes { runtime "main" { containerd version="2.1" config="own" {
+            handler "runc" default=#true runtime-class="runc"
+        } } }"#,
+    );
+    // Of a running node, but of next to nothing on it.
+    let facts = tree.specs.join("facts.json");
+    std::fs::write(&facts, r#"{"version": "purlin.dev/facts/v1alpha1", "places": ["/etc/containerd"]}"#)
+        .unwrap();
+    let facts = facts.to_str().unwrap();
+    let diff = purlin(&["diff", &spec, "--facts", facts]);
+    assert_eq!(diff.code, 1, "{}", diff.err);
+    let (first, second) =
+        diff.err.split_once("unproven, for facts hold no objects of the API server").unwrap();
+    assert!(first.contains("unproven, for want of facts") && first.contains("whether `runc` is on the node"));
+    assert!(
+        !first.contains("RuntimeClass") && second.contains("whether the API server has RuntimeClass/runc")
+    );
+    // Nothing here is simulated, and nothing is said to be.
+    assert!(diff.out.starts_with("1 to create; impact: restart containerd.service\n"), "{}", diff.out);
+
+    for command in ["diff", "check"] {
+        let run = purlin(&[command, &spec, "--facts", facts, "--format", "json"]);
+        let document: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        let list = document["unproven"].as_array().unwrap();
+        let by: Vec<_> = list
+            .iter()
+            .map(|u| (u["decidedBy"].as_str().unwrap(), u["what"].as_str().unwrap().contains("API server")))
+            .collect();
+        assert!(by.contains(&("apiServer", true)) && by.contains(&("facts", false)), "{by:?}");
+        assert!(by.iter().all(|(by, api)| (*by == "apiServer") == *api), "{by:?}");
+    }
+    fits_the_diff_schema(&purlin(&["diff", &spec, "--facts", facts, "--format", "json"]).out);
+    // A spec with errors has a document too.
+    let wrong = purlin(&["diff", &tree.spec("bridge"), "--facts", facts, "--format", "json"]);
+    assert_eq!(wrong.code, 2);
+    fits_the_diff_schema(&wrong.out);
 }
 
 #[test]

@@ -21,5 +21,6 @@ pub struct Admission {
 pub struct Webhook {
     /// The TCP port that it listens on.
     #[schemars(range(min = 1, max = 65535))]
+    #[schemars(extend("examples" = [9444]))]
     pub port: u16,
 }

@@ -7,7 +7,7 @@ use crate::facts::Facts;
 use crate::facts::platform::Platform;
 use crate::host::{self, Root};
 use crate::node::Node;
-use crate::plan::{Unproven, visible};
+use crate::plan::{DecidedBy, Unproven, visible};
 use crate::source::{Limits, Syntax, decode};
 use std::fmt::Write;
 use std::io::Read;
@@ -107,18 +107,24 @@ pub fn show(
     }
 }
 
-/// Lists what only facts can decide.
+/// Lists what is unproven, by who can decide it: sending someone for facts that settle nothing would be no help.
 pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session) {
-    if unproven.is_empty() {
-        return;
-    }
-    let mut text =
-        "unproven, for want of facts (`purlin observe` on the node, then `--facts FILE`):\n".to_owned();
+    let mut text = String::new();
     let mut in_order: Vec<_> = unproven.iter().collect();
-    in_order.sort_by_key(|item| item.origin.span);
-    for item in in_order {
-        // Writing to a String cannot fail; one write of the whole is a hundred times cheaper than one per line.
-        let _ = writeln!(text, "  {}: {}", sources.cite(item.origin.span), visible(&item.what));
+    in_order.sort_by_key(|item| (item.decided_by, item.origin.span));
+    for group in in_order.chunk_by(|a, b| a.decided_by == b.decided_by) {
+        text.push_str(match group[0].decided_by {
+            DecidedBy::Facts => {
+                "unproven, for want of facts (`purlin observe` on the node, then `--facts FILE`):\n"
+            }
+            DecidedBy::ApiServer => {
+                "unproven, for facts hold no objects of the API server (look with `kubectl get`):\n"
+            }
+        });
+        for item in group {
+            // Writing to a String cannot fail; one write of the whole is a hundred times cheaper than one per line.
+            let _ = writeln!(text, "  {}: {}", sources.cite(item.origin.span), visible(&item.what));
+        }
     }
     session.say(&text);
 }

@@ -59,7 +59,7 @@ enum Command {
     Observe(observe::Observe),
     /// Explain a diagnostic code at length.
     Explain(explain::Explain),
-    /// Print the JSON Schema of a spec, or of another file that purlin reads or writes.
+    /// Print the JSON Schema of a spec, or of another document that purlin reads or writes; or a spec's KDL form.
     Schema(schema::SchemaCommand),
     /// Print a completion script for a shell.
     Completion(completion::Completion),

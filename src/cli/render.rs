@@ -6,6 +6,7 @@ use crate::emission::emit;
 use crate::host::{Transaction, bases};
 use crate::plan::{self, Operation};
 use clap::Args;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -25,9 +26,9 @@ impl Render {
     pub fn run(&self, session: &Session) -> Outcome {
         let dir = match (&self.output, &session.root) {
             (Some(output), None) => output,
-            (None, Some(root)) if !root.is_dir() => {
+            (None, Some(root)) if std::fs::metadata(root).is_err_and(|e| e.kind() == NotFound) => {
                 return Err(Failure(format!(
-                    "`{}` is no directory; make it first, or use `--output`",
+                    "there is no directory `{}`; make it first, or use `--output`, which makes it",
                     root.display()
                 )));
             }
@@ -37,6 +38,12 @@ impl Render {
             }
             (None, None) => return Err(Failure("say where to: `--output DIR`".into())),
         };
+        // A file there, or on the way there.
+        let way = std::fs::metadata(dir);
+        let barred = way.as_ref().is_err_and(|e| e.kind() == NotADirectory);
+        if barred || way.is_ok_and(|m| !m.is_dir()) {
+            return Err(Failure(format!("`{}` is no directory; name one", dir.display())));
+        }
         let host = self.facts.as_deref().map(input::facts_file).transpose()?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();

@@ -1,7 +1,8 @@
 //! `purlin schema`
 
 use super::{Outcome, Session};
-use crate::spec;
+use crate::source::to_reference;
+use crate::{diag, plan, spec};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -20,6 +21,10 @@ enum What {
     Facts,
     /// Findings, as `check --format json` prints them.
     Diagnostics,
+    /// Differences, as `diff --format json` prints them.
+    Diff,
+    /// No JSON Schema: every node of a spec in KDL, with its values and what it is for.
+    Kdl,
 }
 
 impl SchemaCommand {
@@ -27,7 +32,9 @@ impl SchemaCommand {
         session.print(match self.what {
             What::Spec => spec::SCHEMA_TEXT,
             What::Facts => spec::FACTS_SCHEMA_TEXT,
-            What::Diagnostics => include_str!("../../schemas/diagnostics.json"),
+            What::Diagnostics => diag::json::SCHEMA_TEXT,
+            What::Diff => plan::DIFF_SCHEMA_TEXT,
+            What::Kdl => return session.print(&to_reference(spec::schema())).map(|()| 0),
         })?;
         Ok(0)
     }

@@ -178,7 +178,9 @@ fn gpus(
     emission: &mut Emission<'_>,
 ) {
     let Some(gpus) = facts.and_then(|f| f.gpus.as_ref()) else {
-        emission.unproven(&device.path(), span, "which NVIDIA GPUs the node has");
+        // `observe` has no way to ask the vendor's library yet.
+        let what = "which NVIDIA GPUs the node has (`purlin observe` does not list them yet: write `gpus` into the facts)";
+        emission.unproven(&device.path(), span, what);
         return;
     };
     if gpus.is_empty() {

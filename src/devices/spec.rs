@@ -58,10 +58,13 @@ pub struct Nvidia {}
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Usb {
     /// Vendor id, four hexadecimal digits.
+    #[schemars(extend("examples" = ["0403"]))]
     pub vendor: Option<String>,
     /// Product id, four hexadecimal digits.
+    #[schemars(extend("examples" = ["6001"]))]
     pub product: Option<String>,
     /// Serial number.
+    #[schemars(extend("examples" = ["A50285BI"]))]
     pub serial: Option<String>,
 }
 
@@ -70,12 +73,16 @@ pub struct Usb {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pci {
     /// Vendor id, four hexadecimal digits.
+    #[schemars(extend("examples" = ["8086"]))]
     pub vendor: Option<String>,
     /// Device id, four hexadecimal digits.
+    #[schemars(extend("examples" = ["1572"]))]
     pub device: Option<String>,
     /// Class, two to six hexadecimal digits.
+    #[schemars(extend("examples" = ["0200"]))]
     pub class: Option<String>,
     /// Address, like `0000:01:00.0`.
+    #[schemars(extend("examples" = ["0000:01:00.0"]))]
     pub address: Option<String>,
 }
 
@@ -84,5 +91,6 @@ pub struct Pci {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Share {
     /// The unit in which the device's memory is handed out.
+    #[schemars(extend("examples" = ["1GiB"]))]
     pub memory: Option<Quantity>,
 }

@@ -5,6 +5,9 @@
 use super::{Diagnostic, Severity, Sources, Span};
 use serde::Serialize;
 
+/// The schema of the document, as `purlin schema diagnostics` prints it.
+pub const SCHEMA_TEXT: &str = include_str!("../../schemas/diagnostics.json");
+
 /// The version of the shape; another shape gets another word.
 pub const VERSION: &str = "purlin.dev/diagnostics/v1alpha1";
 
@@ -117,8 +120,6 @@ mod tests {
     use crate::diag::{Code, FileId};
     use serde_json::json;
 
-    const SCHEMA: &str = include_str!("../../schemas/diagnostics.json");
-
     fn sample() -> serde_json::Value {
         let mut sources = Sources::default();
         let file = sources.add("a.yaml", "é: 1\nbrigde: {}\n");
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn keeps_what_its_schema_promises() {
-        let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA_TEXT).unwrap();
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         let errors =
             |json: &serde_json::Value| validator.iter_errors(json).map(|e| e.to_string()).collect::<Vec<_>>();

@@ -43,6 +43,10 @@ pub enum HostError {
     Outside { path: String, bases: String },
     #[error("`{path}` is {found}, not {wanted}; move it away")]
     Kind { path: String, found: &'static str, wanted: &'static str },
+    #[error("there is no directory `{path}`; make it, or name one that is there")]
+    NoRoot { path: String },
+    #[error("`{path}` is no directory; name one")]
+    NotRoot { path: String },
     #[error("`{path}` is changed twice in one transaction; make it one change")]
     Twice { path: String },
     #[error("`{path}` has more than {limit} {what}; it is left out, make it smaller")]

@@ -50,9 +50,14 @@ impl Root {
     /// # Errors
     /// When it is missing, no directory, or may not be entered.
     pub fn open(dir: &Path) -> Result<Self, HostError> {
-        let fail = |e: Errno| HostError::io("open the root directory", dir.display().to_string(), e);
-        let path = std::path::absolute(dir)
-            .map_err(|e| HostError::io("open the root directory", dir.display().to_string(), e))?;
+        let shown = || dir.display().to_string();
+        let fail = |e: Errno| match e {
+            Errno::NOENT => HostError::NoRoot { path: shown() },
+            Errno::NOTDIR => HostError::NotRoot { path: shown() },
+            e => HostError::io("open the root directory", shown(), e),
+        };
+        let path =
+            std::path::absolute(dir).map_err(|e| HostError::io("open the root directory", shown(), e))?;
         let fd = rustix::fs::open(dir, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
             .map_err(fail)?;
         let walk = matches!(

@@ -16,5 +16,6 @@ use serde::Deserialize;
 pub struct Kubelet {
     /// The most pods that the node takes.
     #[schemars(range(min = 1, max = 65535))]
+    #[schemars(extend("examples" = [200]))]
     pub max_pods: Option<u32>,
 }

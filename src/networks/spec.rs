@@ -59,6 +59,7 @@ pub struct Bridge {
     pub name: Spanned<LinkName>,
     /// Bytes in the largest packet. Default: the kernel's.
     #[schemars(range(min = 68, max = 65535))]
+    #[schemars(extend("examples" = [1450]))]
     pub mtu: Option<u32>,
     /// The bridge has each range's gateway address. Default: true.
     pub gateway: Option<bool>,
@@ -73,6 +74,7 @@ pub struct Bridge {
     pub isolated: Option<bool>,
     /// The bridge's VLAN for these pods.
     #[schemars(range(min = 1, max = 4094))]
+    #[schemars(extend("examples" = [100]))]
     pub vlan: Option<u16>,
 }
 
@@ -81,9 +83,11 @@ pub struct Bridge {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OnParent {
     /// The host's link.
+    #[schemars(extend("examples" = ["eth1"]))]
     pub parent: LinkName,
     /// Bytes in the largest packet. Default: the parent's.
     #[schemars(range(min = 68, max = 65535))]
+    #[schemars(extend("examples" = [1450]))]
     pub mtu: Option<u32>,
 }
 
@@ -93,6 +97,7 @@ pub struct OnParent {
 pub struct Ptp {
     /// Bytes in the largest packet. Default: the kernel's.
     #[schemars(range(min = 68, max = 65535))]
+    #[schemars(extend("examples" = [1450]))]
     pub mtu: Option<u32>,
     /// What leaves the network takes the host's address. Default: false.
     pub ip_masq: Option<bool>,
@@ -133,8 +138,10 @@ pub struct Range {
     /// The pods' gateway. Default: the subnet's first address.
     pub gateway: Option<Spanned<Address>>,
     /// The first address given out. Default: the first after the gateway's.
+    #[schemars(extend("examples" = ["10.22.0.10"]))]
     pub start: Option<Spanned<Address>>,
     /// The last address given out. Default: the subnet's last.
+    #[schemars(extend("examples" = ["10.22.0.200"]))]
     pub end: Option<Spanned<Address>>,
 }
 
@@ -144,6 +151,7 @@ pub struct Range {
 #[schemars(extend("x-purlin-arguments" = ["to"]))]
 pub struct Route {
     /// Where it leads to.
+    #[schemars(extend("examples" = ["0.0.0.0/0"]))]
     pub to: Spanned<Subnet>,
     /// The next hop. Default: the range's gateway.
     pub via: Option<Spanned<Address>>,

@@ -1,7 +1,7 @@
 //! Plan × Facts → what would change: three-way between what is desired, what the ledger says was applied, and what is
 //! there.
 
-use super::{Action, Artifact, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven};
+use super::{Action, Artifact, DecidedBy, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven, object};
 use crate::diag::{Code, Diagnostic, Findings};
 use crate::facts::{Facts, File, FileKind, LedgerEntry, octal, sha256};
 use crate::spec::Adoption;
@@ -50,6 +50,38 @@ pub struct Change {
     turn: Option<Turn>,
 }
 
+impl Change {
+    /// A change of a place of which nothing is said yet.
+    pub(super) const fn of(operation: Operation, place: Place) -> Self {
+        Self {
+            operation,
+            place,
+            impact: Impact::None,
+            origin: None,
+            before: None,
+            after: None,
+            mode_before: None,
+            mode_after: None,
+            notes: Vec::new(),
+            blocked: false,
+            turn: None,
+        }
+    }
+
+    /// What an update or removal of an API object does depends on its kind and on what it says.
+    fn mind_object(&mut self) {
+        let said = |side: &Option<Content>| match side {
+            Some(Content::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let (before, after) = (said(&self.before), said(&self.after));
+        if let Some((impact, note)) = object::impact(&self.place, before.as_deref(), after.as_deref()) {
+            self.impact = impact;
+            self.notes.extend(note.map(str::to_owned));
+        }
+    }
+}
+
 /// One thing that apply does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,7 +103,7 @@ pub struct Diff {
     /// The labels of the node's spec.
     pub labels: BTreeMap<String, String>,
     pub steps: Vec<Step>,
-    /// Only files are compared, and only they would be touched.
+    /// What is compared with is no running node: a tree of files, or facts that say of themselves that they are simulated.
     pub simulated: bool,
     pub endpoints: Vec<Endpoint>,
     pub unproven: Vec<Unproven>,
@@ -108,13 +140,15 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
         let path = artifact.place.path(plan.objects);
         let hidden = match artifact.place {
             Place::Object { .. } if !facts.simulated => {
-                Some(format!("whether the API server has {}", artifact.place))
+                Some((format!("whether the API server has {}", artifact.place), DecidedBy::ApiServer))
             }
-            _ if !facts.knows_place(&path) => Some(format!("what stands at {path}")),
+            _ if !facts.knows_place(&path) => Some((format!("what stands at {path}"), DecidedBy::Facts)),
             _ => None,
         };
         match hidden {
-            Some(what) => unproven.push(Unproven { what, origin: artifact.origin.clone() }),
+            Some((what, decided_by)) => {
+                unproven.push(Unproven { what, decided_by, origin: artifact.origin.clone() });
+            }
             None => changes.extend(desired(plan, artifact, &path, facts, findings)),
         }
     }
@@ -198,17 +232,12 @@ fn desired(
     let entry = facts.ledger.as_ref().and_then(|l| l.entries.get(path));
     let mode = octal(artifact.mode);
     let mut change = Change {
-        operation: Operation::Create,
-        place: artifact.place.clone(),
         impact: artifact.impact.clone(),
         origin: Some(artifact.origin.clone()),
-        before: None,
         after: Some(Content::Text(String::from_utf8_lossy(&artifact.bytes).into_owned())),
-        mode_before: None,
         mode_after: Some(mode.clone()),
-        notes: Vec::new(),
-        blocked: false,
         turn: Some(artifact.turn),
+        ..Change::of(Operation::Create, artifact.place.clone())
     };
     let Some(file) = facts.files.get(path) else {
         if entry.is_some() {
@@ -224,6 +253,7 @@ fn desired(
     }
     change.operation = Operation::Update;
     change.before = Some(content(file));
+    change.mind_object();
     change.mode_before = Some(file.mode.clone());
     if !roots && let Some(owner) = file.owner {
         change.notes.push(format!("owner: {}:{} becomes 0:0", owner.uid, owner.gid));
@@ -255,19 +285,15 @@ fn desired(
 }
 
 fn removal(path: &str, file: &File, impact: Impact, plan: &Plan) -> Change {
-    Change {
-        operation: Operation::Delete,
-        place: place_of(path, plan.objects),
+    let mut change = Change {
         impact,
-        origin: None,
         before: Some(content(file)),
-        after: None,
         mode_before: Some(file.mode.clone()),
-        mode_after: None,
-        notes: Vec::new(),
         blocked: file.kind == FileKind::Directory,
-        turn: None,
-    }
+        ..Change::of(Operation::Delete, place_of(path, plan.objects))
+    };
+    change.mind_object();
+    change
 }
 
 /// The place behind a path, the inverse of [`Place::path`].
@@ -275,12 +301,7 @@ fn place_of(path: &str, objects: &str) -> Place {
     let object = path.strip_prefix(objects).and_then(|rest| {
         let mut parts = rest.strip_prefix('/')?.strip_suffix(".yaml")?.splitn(3, '_');
         let (group, kind, name) = (parts.next()?, parts.next()?, parts.next()?);
-        // The kinds that Purlin makes, spelt as the API server spells them.
-        let (kind, api_version) = match kind {
-            "runtimeclass" => ("RuntimeClass".to_owned(), format!("{group}/v1")),
-            other => (other.to_owned(), group.to_owned()),
-        };
-        Some(Place::Object { api_version, kind, name: name.to_owned() })
+        Some(object::place(group, kind, name))
     });
     object.unwrap_or_else(|| Place::File(path.to_owned()))
 }

@@ -4,10 +4,11 @@
 
 mod diff;
 mod ledger;
+mod object;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
-pub use render::{human, json, summary, unproven_json, visible};
+pub use render::{DIFF_SCHEMA_TEXT, human, json, summary, unproven_json, visible};
 
 use crate::diag::{Moved, Span};
 use serde::Serialize;
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Where an artifact stands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Place {
     /// A file of the host, by absolute path.
     File(String),
@@ -164,11 +165,23 @@ pub enum Endpoint {
     DevicePlugin { resource: String, socket: String, devices: Vec<AdvertisedDevice>, origin: Origin },
 }
 
-/// Something that only facts can decide, when there are none.
+/// Who can decide what is unproven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum DecidedBy {
+    /// Facts of the node, of which some or all are not there.
+    Facts,
+    /// The API server alone: facts hold none of its objects.
+    ApiServer,
+}
+
+/// Something that could not be decided, and is not guessed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Unproven {
     /// What is not known, as a sentence without a full stop.
     pub what: String,
+    pub decided_by: DecidedBy,
     pub origin: Origin,
 }
 

@@ -6,7 +6,10 @@ use serde_json::{Value as Json, json};
 use similar::TextDiff;
 use std::fmt::Write;
 
-/// The version word of a diff in JSON.
+/// The schema of a diff in JSON, as `purlin schema diff` prints it.
+pub const DIFF_SCHEMA_TEXT: &str = include_str!("../../schemas/diff.json");
+
+/// The version word of a diff in JSON. The shape is promised by schemas/diff.json; another shape gets another word.
 const VERSION: &str = "purlin.dev/diff/v1alpha1";
 
 /// Colours of a terminal, or none.
@@ -35,7 +38,7 @@ pub fn summary(diff: &Diff) -> String {
     .filter(|(n, _)| *n > 0)
     .map(|(n, what)| format!("{n} {what}"))
     .collect();
-    let apart = if diff.simulated { " (on a node; here only files are touched)" } else { "" };
+    let apart = if diff.simulated { " (on a node; this one is simulated)" } else { "" };
     format!("{}; impact: {}{apart}\n", parts.join(", "), visible(&diff.impact().to_string()))
 }
 
@@ -157,10 +160,11 @@ fn cite(origin: &super::Origin, sources: &Sources) -> Json {
     json!({ "path": origin.path, "file": sources.name(origin.span.file), "line": position.line })
 }
 
-/// What only facts can decide, as it stands in every JSON document.
+/// What is unproven, as it stands in every JSON document.
 #[must_use]
 pub fn unproven_json(unproven: &[Unproven], sources: &Sources) -> Json {
-    unproven.iter().map(|u| json!({ "what": u.what, "origin": cite(&u.origin, sources) })).collect()
+    let one = |u: &Unproven| json!({ "what": u.what, "decidedBy": u.decided_by, "origin": cite(&u.origin, sources) });
+    unproven.iter().map(one).collect()
 }
 
 /// The diff as versioned JSON.
@@ -204,4 +208,125 @@ pub fn json(diff: &Diff, sources: &Sources) -> Json {
         "endpoints": endpoints,
         "unproven": unproven_json(&diff.unproven, sources),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{AdvertisedDevice, DecidedBy, Impact, Origin, Place};
+    use super::*;
+    use crate::diag::{Code, Diagnostic, Span};
+    use std::collections::BTreeSet;
+
+    /// A diff with everything that one can hold.
+    fn sample() -> Json {
+        let mut sources = Sources::default();
+        let span = Span::new(sources.add("a.kdl", "node\n"), 0, 4);
+        let origin = || Origin { path: "networks.pods".to_owned(), span };
+        let class = Place::Object {
+            api_version: "node.k8s.io/v1".to_owned(),
+            kind: "RuntimeClass".to_owned(),
+            name: "c".to_owned(),
+        };
+        let text = Content::Text("a\n".to_owned());
+        let operations = [
+            (Operation::Create, None, Some(text.clone()), Impact::Restart("u.service".to_owned())),
+            (Operation::Update, Some(Content::Opaque), Some(text), Impact::Reload("u.service".to_owned())),
+            (Operation::Delete, Some(Content::Link("/b".to_owned())), None, Impact::DataLoss),
+        ];
+        let mut steps: Vec<Step> = operations
+            .into_iter()
+            .map(|(operation, before, after, impact)| {
+                let mut change = Change::of(operation, Place::File("/etc/a".to_owned()));
+                change.origin = (operation != Operation::Delete).then(origin);
+                change.mode_before = before.is_some().then(|| "0644".to_owned());
+                change.mode_after = after.is_some().then(|| "0600".to_owned());
+                (change.before, change.after, change.impact) = (before, after, impact);
+                change.notes.push("n".to_owned());
+                Step::Change(Box::new(change))
+            })
+            .collect();
+        steps.push(Step::RestartUnit { unit: "u.service".to_owned(), because: vec![class] });
+        let diff = Diff {
+            node: "a".to_owned(),
+            labels: [("k".to_owned(), "v".to_owned())].into(),
+            steps,
+            simulated: true,
+            endpoints: vec![Endpoint::DevicePlugin {
+                resource: "a.example/b".to_owned(),
+                socket: "/s".to_owned(),
+                devices: vec![AdvertisedDevice { id: "0".to_owned(), cdi: "a.example/b=0".to_owned() }],
+                origin: origin(),
+            }],
+            unproven: vec![Unproven {
+                what: "w".to_owned(),
+                decided_by: DecidedBy::ApiServer,
+                origin: origin(),
+            }],
+        };
+        let mut document = json(&diff, &sources);
+        let finding = Diagnostic::new(Code::PUR0301, "m").at(span, "here");
+        document["findings"] = crate::diag::json::render(&[finding], &sources);
+        document
+    }
+
+    fn errors(document: &Json) -> Vec<String> {
+        let schema = serde_json::from_str(DIFF_SCHEMA_TEXT).unwrap();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        validator.iter_errors(document).map(|e| format!("{}: {e}", e.instance_path())).collect()
+    }
+
+    #[test]
+    fn keeps_what_its_schema_promises() {
+        assert_eq!(errors(&sample()), Vec::<String>::new());
+        let mut empty = json(&Diff::default(), &Sources::default());
+        empty["findings"] = crate::diag::json::render(&[], &Sources::default());
+        assert_eq!(errors(&empty), Vec::<String>::new());
+        // The schema is closed: a field that it does not promise is seen, also one of the findings within.
+        for place in [
+            "",
+            "/steps/0",
+            "/steps/0/change",
+            "/steps/0/change/place",
+            "/endpoints/0/devicePlugin",
+            "/findings",
+        ] {
+            let mut more = sample();
+            more.pointer_mut(place).unwrap()["more"] = json!(1);
+            assert!(!errors(&more).is_empty(), "{place}");
+        }
+        let mut odd = sample();
+        odd["steps"][0]["change"]["impact"] = json!("hotter");
+        assert!(!errors(&odd).is_empty());
+    }
+
+    #[test]
+    fn its_schema_promises_nothing_that_is_never_there() {
+        fn names(schema: &Json, found: &mut BTreeSet<String>) {
+            if let Some(fields) = schema.get("properties").and_then(Json::as_object) {
+                found.extend(fields.keys().cloned());
+            }
+            match schema {
+                Json::Object(object) => {
+                    object.iter().filter(|(k, _)| *k != "Diagnostics").for_each(|(_, v)| names(v, found));
+                }
+                Json::Array(list) => list.iter().for_each(|v| names(v, found)),
+                _ => {}
+            }
+        }
+        fn keys(value: &Json, found: &mut BTreeSet<String>) {
+            match value {
+                Json::Object(object) => object.iter().for_each(|(key, value)| {
+                    found.insert(key.clone());
+                    keys(value, found);
+                }),
+                Json::Array(list) => list.iter().for_each(|value| keys(value, found)),
+                _ => {}
+            }
+        }
+        let (mut promised, mut there) = (BTreeSet::new(), BTreeSet::new());
+        names(&serde_json::from_str(DIFF_SCHEMA_TEXT).unwrap(), &mut promised);
+        keys(&sample(), &mut there);
+        assert!(promised.len() > 20);
+        assert_eq!(promised.difference(&there).collect::<Vec<_>>(), Vec::<&String>::new());
+    }
 }

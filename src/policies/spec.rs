@@ -10,10 +10,11 @@ use serde::Deserialize;
 pub struct Policies {
     /// Ready-made rules to apply.
     #[serde(default, rename = "use")]
+    #[schemars(extend("examples" = [["baseline"]]))]
     pub uses: Vec<Name>,
     /// Rules of your own.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "rule"))]
+    #[schemars(extend("examples" = [{"no-host-network": {"at": ["admission"], "when": "object.spec.?hostNetwork.orValue(false)", "deny": "pods of this cluster do not use the host's network"}}], "x-purlin-node" = "rule"))]
     pub rules: Named<Name, Rule>,
 }
 
@@ -38,9 +39,12 @@ pub enum Point {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Rule {
     /// Where it applies.
+    #[schemars(extend("examples" = [["admission"]]))]
     pub at: Vec<Point>,
     /// The condition, in CEL.
+    #[schemars(extend("examples" = ["object.spec.?hostNetwork.orValue(false)"]))]
     pub when: String,
     /// What is said when the condition holds and the request is refused.
+    #[schemars(extend("examples" = ["pods of this cluster do not use the host's network"]))]
     pub deny: Option<String>,
 }

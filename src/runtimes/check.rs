@@ -1,6 +1,6 @@
 //! What can be said about runtimes, registries and hooks without a host.
 
-use super::spec::{ConfigMode, Containerd, Hook, Registry, Runtimes};
+use super::spec::{ConfigMode, Containerd, Hook, Mirror, Registry, Runtimes};
 use super::{Daemon, Part};
 use crate::diag::{Code, Diagnostic, Findings, Span, Spanned, guess};
 use crate::facts::platform::Platform;
@@ -219,21 +219,37 @@ fn registry(
     for url in urls {
         no_secret(url, syntax, findings);
     }
-    let mut seen: Vec<&Spanned<Url>> = Vec::new();
+    let mut seen: Vec<(&Spanned<Url>, (String, String))> = Vec::new();
     for mirror in &raw.mirrors {
-        if let Some(first) = seen.iter().find(|u| u.value == mirror.url.value) {
-            findings.push(
-                Diagnostic::new(
-                    Code::PUR0205,
-                    format!("registry `{host}` has the mirror `{}` twice", mirror.url.value),
-                )
-                .at(mirror.url.span, "given again")
-                .see(first.span, "given first")
-                .help("leave one out"),
-            );
+        let asked = asked(mirror);
+        // One text twice is one table twice, which is no TOML, even where `override-path` differs.
+        let same = seen.iter().find(|(url, other)| url.value == mirror.url.value || *other == asked);
+        if let Some((first, _)) = same {
+            // Not as it is written: that may hold a password.
+            let (server, path) = mirror.url.value.leads_to();
+            let mut finding = Diagnostic::new(
+                Code::PUR0205,
+                format!("registry `{host}` has the mirror `{server}{path}` twice"),
+            )
+            .at(mirror.url.span, "given again")
+            .see(first.span, "given first");
+            if first.value != mirror.url.value {
+                finding = finding.note(format!("both spellings are asked at `{}{}`", asked.0, asked.1));
+            }
+            findings.push(finding.help("leave one out"));
         }
-        seen.push(&mirror.url);
+        seen.push((&mirror.url, asked));
     }
+}
+
+/// What containerd asks a mirror's server for: its path ends in `/v2`, unless it is to be taken as it is
+/// (`core/remotes/docker/config/hosts.go`, parseHostConfig).
+fn asked(mirror: &Mirror) -> (String, String) {
+    let (server, mut path) = mirror.url.value.leads_to();
+    if mirror.override_path != Some(true) && !path.ends_with("/v2") {
+        path.push_str("/v2");
+    }
+    (server, path)
 }
 
 fn no_secret(url: &Spanned<Url>, syntax: Syntax, findings: &mut Findings) {

@@ -14,15 +14,15 @@ use serde::Deserialize;
 pub struct Runtimes {
     /// The node's container runtimes, each a daemon with its own configuration.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "runtime"))]
+    #[schemars(extend("examples" = [{"main": {"containerd": {"version": "2.1-2.4", "config": "own", "handlers": {"runc": {"default": true}}}}}], "x-purlin-node" = "runtime"))]
     pub runtimes: Named<Name, Runtime>,
     /// Registries whose images come by way of mirrors.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "registry"))]
+    #[schemars(extend("examples" = [{"docker.io": {"mirrors": [{"url": "https://mirror.example"}]}}], "x-purlin-node" = "registry"))]
     pub registries: Named<RegistryHost, Registry>,
     /// Programs that the runtime calls at points of a container's life (OCI runtime specification, hooks).
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "hook"))]
+    #[schemars(extend("examples" = [{"audit": {"stage": "createRuntime", "path": "/usr/local/bin/audit", "when": {"always": true}}}], "x-purlin-node" = "hook"))]
     pub hooks: Named<Name, Hook>,
 }
 
@@ -65,7 +65,7 @@ pub struct Containerd {
     pub config: Spanned<ConfigMode>,
     /// Ways to run a container, each with a name that a `RuntimeClass` can ask for.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "handler"))]
+    #[schemars(extend("examples" = [{"runc": {"default": true}}], "x-purlin-node" = "handler"))]
     pub handlers: Named<Name, Handler>,
     /// The image of the sandbox container. Default: the daemon's own.
     pub pause_image: Option<Spanned<Image>>,
@@ -82,7 +82,7 @@ pub struct Containerd {
     pub stats_collect_period: Option<Spanned<Duration>>,
     /// Keys that the model does not know, as TOML, for one version of the configuration.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "extra", "x-purlin-planned" = "keys of your own in containerd's configuration come with a later version of purlin"))]
+    #[schemars(extend("examples" = [{"3": "oom_score = -999"}], "x-purlin-node" = "extra", "x-purlin-planned" = "keys of your own in containerd's configuration come with a later version of purlin"))]
     pub extra: Named<String, String>,
     /// Node Resource Interface: plugins that adjust containers.
     #[schemars(extend("x-purlin-planned" = "NRI settings come with a later version of purlin"))]
@@ -96,10 +96,12 @@ pub struct Handler {
     /// Pods without a `RuntimeClass` run through this handler. Exactly one handler of an `own` configuration has it.
     pub default: Option<Spanned<bool>>,
     /// The OCI runtime's binary. Default: `runc`, searched on the daemon's PATH.
+    #[schemars(extend("examples" = ["/usr/bin/crun"]))]
     pub binary: Option<Spanned<AbsolutePath>>,
     /// Cgroups are made through systemd. Default: false.
     pub systemd_cgroup: Option<bool>,
     /// A `RuntimeClass` of this name leads to the handler.
+    #[schemars(extend("examples" = ["crun"]))]
     pub runtime_class: Option<Spanned<Name>>,
     /// Mount cgroups writable in unprivileged containers (cgroup v2 only). Default: false.
     #[schemars(extend("x-purlin-since" = {"containerd": "2.1"}))]
@@ -111,10 +113,10 @@ pub struct Handler {
     #[schemars(extend("x-purlin-node" = "pod-annotation"))]
     pub pod_annotations: Vec<AnnotationPattern>,
     /// The shim's type. Default: `io.containerd.runc.v2`.
-    #[schemars(extend("x-purlin-planned" = "shims other than runc's come with a later version of purlin"))]
+    #[schemars(extend("examples" = ["io.containerd.kata.v2"], "x-purlin-planned" = "shims other than runc's come with a later version of purlin"))]
     pub shim: Option<String>,
     /// The snapshotter of the handler's images.
-    #[schemars(extend("x-purlin-planned" = "a handler's own snapshotter comes with a later version of purlin"))]
+    #[schemars(extend("examples" = ["overlayfs"], "x-purlin-planned" = "a handler's own snapshotter comes with a later version of purlin"))]
     pub snapshotter: Option<String>,
     /// The network of the handler's pods.
     #[schemars(extend("x-purlin-planned" = "a handler's own network comes with a later version of purlin"))]
@@ -126,10 +128,11 @@ pub struct Handler {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Crio {
     /// The versions that the configuration must work with.
+    #[schemars(extend("examples" = ["1.34-1.36"]))]
     pub version: Spanned<VersionRange>,
     /// Ways to run a container.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "handler"))]
+    #[schemars(extend("examples" = [{"runc": {"default": true}}], "x-purlin-node" = "handler"))]
     pub handlers: Named<Name, Handler>,
 }
 
@@ -148,6 +151,7 @@ pub struct Nri {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Registry {
     /// The registry itself, asked last. Default: `https://` and the registry's name (for docker.io its known host).
+    #[schemars(extend("examples" = ["https://registry-1.docker.io"]))]
     pub server: Option<Spanned<Url>>,
     /// Tried in this order.
     #[serde(default)]
@@ -173,9 +177,11 @@ pub enum Capability {
 #[schemars(extend("x-purlin-arguments" = ["url"]))]
 pub struct Mirror {
     /// Its address. A path is used as it is when `override-path` is true; otherwise it ends in `/v2`.
+    #[schemars(extend("examples" = ["https://mirror.example", "https://mirror.example:5000/v2"]))]
     pub url: Spanned<Url>,
     /// What it is asked for. Default: pull and resolve.
     #[serde(default)]
+    #[schemars(extend("examples" = [["pull", "resolve"]]))]
     pub capabilities: Vec<Capability>,
     /// The address is the API's root already: `/v2` is not put behind it. Default: false.
     pub override_path: Option<bool>,
@@ -183,11 +189,11 @@ pub struct Mirror {
     pub skip_verify: Option<bool>,
     /// Certificates of authorities that its own is checked against, as files in PEM form.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "ca"))]
+    #[schemars(extend("examples" = [["/etc/ssl/certs/mirror.pem"]], "x-purlin-node" = "ca"))]
     pub ca: Vec<Spanned<AbsolutePath>>,
     /// Headers sent with each request, their values by reference.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "header", "x-purlin-planned" = "headers with secrets by reference come with a later version of purlin"))]
+    #[schemars(extend("examples" = [{"authorization": {"credential": "mirror-token"}}], "x-purlin-node" = "header", "x-purlin-planned" = "headers with secrets by reference come with a later version of purlin"))]
     pub headers: Named<String, SecretReference>,
 }
 
@@ -197,8 +203,10 @@ pub struct Mirror {
 #[schemars(extend("x-purlin-one-of" = [["file", "credential"]]))]
 pub struct SecretReference {
     /// A file on the node that holds the secret alone.
+    #[schemars(extend("examples" = ["/etc/purlin/mirror-token"]))]
     pub file: Option<AbsolutePath>,
     /// A systemd credential of Purlin's unit.
+    #[schemars(extend("examples" = ["mirror-token"]))]
     pub credential: Option<String>,
 }
 
@@ -231,7 +239,7 @@ pub struct Hook {
     pub path: Spanned<AbsolutePath>,
     /// Its arguments, without the program's name.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "arg"))]
+    #[schemars(extend("examples" = [["--verbose"]], "x-purlin-node" = "arg"))]
     pub args: Vec<Text>,
     /// Its environment; nothing is inherited.
     #[serde(default)]
@@ -255,11 +263,11 @@ pub struct When {
     pub devices: Vec<Spanned<DeviceKind>>,
     /// For containers with an annotation whose key and value match these regular expressions.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "annotation"))]
+    #[schemars(extend("examples" = [{"^example\\.com/audit$": "^on$"}], "x-purlin-node" = "annotation"))]
     pub annotations: Named<String, String>,
     /// For containers whose command matches one of these regular expressions.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "command"))]
+    #[schemars(extend("examples" = [["^/bin/sh$"]], "x-purlin-node" = "command"))]
     pub commands: Vec<Spanned<String>>,
     /// For containers with, or without, bind mounts.
     pub has_bind_mounts: Option<Spanned<bool>>,

@@ -20,5 +20,6 @@ pub struct Scheduling {
 pub struct Extender {
     /// The TCP port that it listens on.
     #[schemars(range(min = 1, max = 65535))]
+    #[schemars(extend("examples" = [9443]))]
     pub port: u16,
 }

@@ -105,6 +105,23 @@ scalars! {
     Image(String) = "purlin-image", like "registry.k8s.io/pause:3.10", by image;
 }
 
+impl Url {
+    /// The server and the path that it leads to, whatever the spelling (RFC 3986, section 6.2): case, default port,
+    /// percent signs, empty and dotted parts of the path. A user's name is no part of it.
+    #[must_use]
+    pub fn leads_to(&self) -> (String, String) {
+        let Ok(uri) = fluent_uri::Uri::parse(self.0.as_str()).map(|u| u.normalize()) else {
+            return (self.0.clone(), String::new());
+        };
+        let server = uri.authority().map_or(String::new(), |a| {
+            let port = a.port().map_or(String::new(), |p| format!(":{p}"));
+            format!("{}://{}{port}", uri.scheme(), a.host())
+        });
+        let parts = uri.path().as_str().split('/').filter(|p| !p.is_empty());
+        (server, parts.map(|p| format!("/{p}")).collect())
+    }
+}
+
 impl DevicePath {
     /// Whether it stands for what it matches rather than for itself.
     #[must_use]
@@ -577,5 +594,10 @@ mod tests {
         refuses::<Url>("mirror.example", "https://");
         refuses::<Url>("ftp://mirror.example", "`https`");
         refuses::<Url>("https://mirror.example?x=1", "query");
+        let leads = |text: &str| text.parse::<Url>().unwrap().leads_to();
+        let to = |server: &str, path: &str| (server.to_owned(), path.to_owned());
+        assert_eq!(leads("HTTPS://Mirror.example:443/"), to("https://mirror.example", ""));
+        assert_eq!(leads("https://mirror.example:/a//./%7eb/"), to("https://mirror.example", "/a/~b"));
+        assert_eq!(leads("http://u:p@[::1]:443/v2"), to("http://[::1]:443", "/v2"));
     }
 }

@@ -3,6 +3,7 @@
 use super::{FORMATS, NodeSpec};
 use crate::source::{Schema, Validator};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// The schema as it is checked in; a test holds it equal to what [`generate`] makes of the types.
@@ -50,6 +51,7 @@ pub fn schema_of<T: schemars::JsonSchema>(id: &str) -> Json {
         .into_root_schema_for::<T>()
         .to_value();
     plain(&mut schema);
+    say_planned(&mut schema);
     if let Some(root) = schema.as_object_mut() {
         root.insert("$id".into(), json!(id));
     }
@@ -122,5 +124,63 @@ fn plain(schema: &mut Json) {
         }
         Json::Array(list) => list.iter_mut().for_each(plain),
         _ => {}
+    }
+}
+
+/// The annotation on a part that this version does not compile.
+const PLANNED: &str = "x-purlin-planned";
+
+/// Puts into words what the annotation says, for an editor shows descriptions and no annotations: behind the
+/// description of each planned part, and of all that occurs in planned parts only.
+fn say_planned(schema: &mut Json) {
+    let mut compiled = BTreeSet::new();
+    reach(schema, schema, &mut compiled);
+    if let Some(Json::Object(definitions)) = schema.get_mut("$defs") {
+        for (_, definition) in definitions.iter_mut().filter(|(name, _)| !compiled.contains(*name)) {
+            add(definition, "Not compiled yet.");
+            for (_, property) in
+                definition.get_mut("properties").and_then(Json::as_object_mut).into_iter().flatten()
+            {
+                add(property, "Not compiled yet.");
+            }
+        }
+    }
+    annotate(schema);
+}
+
+/// Collects the definitions to which a schema leads without crossing a planned part.
+fn reach(part: &Json, schema: &Json, found: &mut BTreeSet<String>) {
+    match part {
+        Json::Object(object) => {
+            let name = object.get("$ref").and_then(Json::as_str).and_then(|r| r.strip_prefix("#/$defs/"));
+            if let Some(name) = name
+                && found.insert(name.to_owned())
+                && let Some(definition) = schema.pointer(&format!("/$defs/{name}"))
+            {
+                reach(definition, schema, found);
+            }
+            let inner = object.iter().filter(|(keyword, _)| *keyword != "$defs").map(|(_, value)| value);
+            inner.filter(|value| value.get(PLANNED).is_none()).for_each(|value| reach(value, schema, found));
+        }
+        Json::Array(list) => list.iter().for_each(|value| reach(value, schema, found)),
+        _ => {}
+    }
+}
+
+fn annotate(part: &mut Json) {
+    if let Some(why) = part.get(PLANNED).and_then(Json::as_str).map(str::to_owned) {
+        add(part, &format!("Not compiled yet: {why}."));
+    }
+    match part {
+        Json::Object(object) => object.values_mut().for_each(annotate),
+        Json::Array(list) => list.iter_mut().for_each(annotate),
+        _ => {}
+    }
+}
+
+fn add(part: &mut Json, sentence: &str) {
+    if let Some(Json::String(text)) = part.get_mut("description") {
+        text.push(' ');
+        text.push_str(sentence);
     }
 }

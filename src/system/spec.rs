@@ -11,11 +11,11 @@ use std::borrow::Cow;
 pub struct System {
     /// Kernel parameters.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "sysctl"))]
+    #[schemars(extend("examples" = [{"net.ipv4.ip_forward": 1}], "x-purlin-node" = "sysctl"))]
     pub sysctls: Named<String, SysctlValue>,
     /// Kernel modules to load.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "module"))]
+    #[schemars(extend("examples" = [["br_netfilter"]], "x-purlin-node" = "module"))]
     pub modules: Vec<String>,
 }
 

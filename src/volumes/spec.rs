@@ -10,11 +10,11 @@ use serde::Deserialize;
 pub struct Volumes {
     /// Where volumes are made.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "pool"))]
+    #[schemars(extend("examples" = [{"fast": {"directory": "/var/lib/purlin/fast"}}], "x-purlin-node" = "pool"))]
     pub pools: Named<Name, Pool>,
     /// Names by which pods ask for volumes of a pool.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "class"))]
+    #[schemars(extend("examples" = [{"scratch": {"pool": "fast"}}], "x-purlin-node" = "class"))]
     pub classes: Named<Name, Class>,
 }
 
@@ -23,6 +23,7 @@ pub struct Volumes {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pool {
     /// Volumes are folders of this directory.
+    #[schemars(extend("examples" = ["/var/lib/purlin/fast"]))]
     pub directory: Option<AbsolutePath>,
     /// Bytes that all volumes together may hold.
     pub capacity: Option<Quantity>,
@@ -33,5 +34,6 @@ pub struct Pool {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Class {
     /// The pool that its volumes are of.
+    #[schemars(extend("examples" = ["fast"]))]
     pub pool: Name,
 }

@@ -92,7 +92,7 @@ pub fn facts() -> Facts {
         "simulated": true,
         "daemons": {"containerd": {"path": "/usr/bin/containerd", "version": "2.3.1"}},
         "searched": ["/usr/local/bin", "/usr/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/bin"],
-        "binaries": ["/usr/local/bin/audit", "/usr/local/bin/auditx", "/usr/bin/runc"],
+        "binaries": ["/usr/bin/crun", "/usr/local/bin/audit", "/usr/local/bin/auditx", "/usr/bin/runc"],
         "cniPlugins": {"bridge": plugin("bridge"), "host-local": plugin("host-local"), "portmap": plugin("portmap")},
         "places": ["/etc/containerd", "/etc/cni/net.d", "/etc/cdi", "/var/run/cdi", "/var/lib/purlin/objects"],
         "files": {"/etc/cni/net.d/05-foreign.conflist": file},

@@ -31,7 +31,8 @@ impl Spelling {
         repeated.map_or_else(|| self.key(key), str::to_owned)
     }
 
-    /// The keys that may stand in an object, in the schema's order.
+    /// The keys that may stand in an object, in the order of the alphabet as they are written: a list of them is looked
+    /// through by eye.
     pub fn known<'a>(self, shape: Shape<'a>) -> Vec<Known<'a>> {
         let outer = self.is_kdl() && shape.document().is_some();
         let mut known = Vec::new();
@@ -42,6 +43,7 @@ impl Spelling {
                 known.push(Known { shown: self.field(key, Some(field)), key, shape: field });
             }
         }
+        known.sort_by(|a, b| a.shown.cmp(&b.shown));
         known
     }
 

@@ -141,7 +141,9 @@ impl<'a> Layout<'a> {
         };
         let mut open: Vec<usize> = Vec::new();
         let mut before_node = true;
-        let mut others = None;
+        let mut site = Site::Node;
+        // A stray sign of this line has been told.
+        let mut told = false;
         // Where the last lexeme of the outline ends: what does not touch there does not touch in the outline.
         let mut drawn = base;
         let mut i = 0;
@@ -220,22 +222,38 @@ impl<'a> Layout<'a> {
                     layout.atoms.extend(atom);
                     mistakes.extend(layout.touching(i - 1));
                 }
-                Token::Other => {
-                    let line = text[..start].rfind(is_newline).unwrap_or(0);
-                    // One sign tells as much about a line as all of them.
-                    if others.replace(line) != Some(line) {
-                        let (message, help) = if &text[start..end] == "/" {
-                            ("a `/` begins no value", "put a path in quotes")
-                        } else {
-                            (
-                                "KDL has no brackets",
-                                "write the values of a list one after the other: `name \"a\" \"b\"`",
-                            )
-                        };
-                        mistakes.push(layout.mistake(lexeme, message.to_owned(), help));
-                    }
-                }
                 _ => {}
+            }
+            let stray = match token {
+                Token::Newline => {
+                    told = false;
+                    false
+                }
+                Token::Equals => !(site == Site::Entry && layout.value_follows(i)),
+                Token::Backslash => !layout.newline_follows(i),
+                Token::ParenOpen | Token::ParenClose | Token::Other => true,
+                _ => false,
+            };
+            // What mends the outline here, so that the parser goes on as if nothing were wrong.
+            let mend = match token {
+                Token::Open if site == Site::Node => Some(";x"),
+                Token::Word | Token::Quoted(_) if layout.outline.ends_with('}') => Some(";"),
+                _ => None,
+            };
+            if let Some(mend) = mend {
+                let (message, help) = sign(token, "");
+                mistakes.push(layout.mistake(lexeme, message.to_owned(), help));
+                layout.draw(mend, i - 1);
+            }
+            site = site.after(token);
+            if stray {
+                // One sign tells as much about a line as all of them.
+                if !told {
+                    let (message, help) = sign(token, &text[start..end]);
+                    mistakes.push(layout.mistake(lexeme, message.to_owned(), help));
+                }
+                told = true;
+                continue;
             }
             if let Some(shown) = outlined(token, &text[start..end]) {
                 if drawn < start {
@@ -294,6 +312,25 @@ impl<'a> Layout<'a> {
         if start == end {
             self.comments.push(Comment { text: String::new(), span: self.span(whole.start, whole.end) });
         }
+    }
+
+    /// Whether a property's value comes next, with or without an annotation.
+    fn value_follows(&self, from: usize) -> bool {
+        let is_value = |l: &Lexeme| matches!(l.token, Token::Word | Token::Quoted(_));
+        let joins = |l: &&Lexeme| {
+            !matches!(l.token, Token::BlockComment { .. } | Token::Backslash | Token::Continuation)
+        };
+        let mut rest = self.lexemes[from..].iter().filter(joins);
+        match rest.next() {
+            Some(l) if l.token == Token::ParenOpen => rest.nth(2).is_some_and(is_value),
+            next => next.is_some_and(is_value),
+        }
+    }
+
+    /// Whether a backslash joins its line to the next one, or to nothing at the text's end.
+    fn newline_follows(&self, from: usize) -> bool {
+        let comment = |l: &&Lexeme| matches!(l.token, Token::LineComment | Token::BlockComment { .. });
+        self.lexemes[from..].iter().find(|l| !comment(l)).is_none_or(|l| l.token == Token::Continuation)
     }
 
     /// The index after the last token of what a `/-` disables: a node, or one argument, property or block of one.
@@ -469,21 +506,7 @@ impl<'a> Layout<'a> {
             Token::Word | Token::Quoted(_) => {
                 ("a value stands where none can be", "begin a node on a line of its own, or after a `;`")
             }
-            Token::Equals => {
-                ("an `=` has no name or no value beside it", "a property is written `name=\"value\"`")
-            }
-            Token::Open => (
-                "a block stands where a node's name is expected",
-                "put the `{` on the line of the node that it belongs to, behind its name",
-            ),
             Token::Close => ("a `}` stands where a value is expected", "complete what stands before it"),
-            Token::ParenOpen | Token::ParenClose => {
-                ("a parenthesis stands where none can be", "put text that holds parentheses in quotes")
-            }
-            Token::Backslash => (
-                "a `\\` stands inside a line",
-                "a backslash only joins a line to the next one; put text that holds one in quotes",
-            ),
             _ => {
                 let message = mistake.message.as_deref().unwrap_or("something is missing here");
                 let help = mistake.help.as_deref().unwrap_or("see the line above the mark as well");
@@ -491,6 +514,58 @@ impl<'a> Layout<'a> {
             }
         };
         (message.to_owned(), help.to_owned())
+    }
+}
+
+/// What can stand next in a node, as far as an `=` goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Site {
+    /// A node's name.
+    Node,
+    /// An argument or a property's name.
+    Name,
+    /// An `=` as well.
+    Entry,
+    /// A property's value.
+    Value,
+}
+
+impl Site {
+    const fn after(self, token: Token) -> Self {
+        match (token, self) {
+            (Token::Newline | Token::Semicolon | Token::Open | Token::Close, _) => Self::Node,
+            (Token::Equals, Self::Entry) => Self::Value,
+            (Token::Word | Token::Quoted(_), Self::Node | Self::Value) => Self::Name,
+            (Token::Word | Token::Quoted(_), _) => Self::Entry,
+            _ => self,
+        }
+    }
+}
+
+/// What is wrong with a token where it stands. The parser does not get to see it: its recovery recurses on such
+/// mistakes, or takes time without end.
+fn sign(token: Token, text: &str) -> (&'static str, &'static str) {
+    match token {
+        Token::Equals => {
+            ("an `=` has no name or no value beside it", "a property is written `name=\"value\"`")
+        }
+        Token::ParenOpen | Token::ParenClose => {
+            ("a parenthesis stands where none can be", "put text that holds parentheses in quotes")
+        }
+        Token::Backslash => (
+            "a `\\` stands inside a line",
+            "a backslash only joins a line to the next one; put text that holds one in quotes",
+        ),
+        Token::Open => (
+            "a block stands where a node's name is expected",
+            "put the `{` on the line of the node that it belongs to, behind its name",
+        ),
+        Token::Word | Token::Quoted(_) => (
+            "a value stands behind a block",
+            "a node ends with its block; begin the next on a line of its own, or after a `;`",
+        ),
+        _ if text == "/" => ("a `/` begins no value", "put a path in quotes"),
+        _ => ("KDL has no brackets", "write the values of a list one after the other: `name \"a\" \"b\"`"),
     }
 }
 

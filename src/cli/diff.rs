@@ -68,7 +68,7 @@ impl DiffCommand {
             (None, None) => {
                 let seen = host::observe(&Root::open(Path::new("/"))?, true, platform, &[])?;
                 for warning in &seen.warnings {
-                    session.say(&format!("warning: {warning}\n"));
+                    session.warn(warning);
                 }
                 Ok(seen.facts)
             }

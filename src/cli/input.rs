@@ -2,12 +2,12 @@
 
 use super::{Failure, OutputFormat, Session};
 use crate::compile::compile;
-use crate::diag::{self, Diagnostic, Findings, Severity, Sources};
+use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
 use crate::facts::Facts;
 use crate::facts::platform::Platform;
 use crate::host::{self, Root};
 use crate::node::Node;
-use crate::plan::{DecidedBy, Unproven, visible};
+use crate::plan::{DecidedBy, Unproven};
 use crate::source::{Limits, Syntax, decode};
 use std::fmt::Write;
 use std::io::Read;
@@ -75,7 +75,7 @@ pub fn tree_facts(
     let root = Root::open(dir)?;
     let seen = host::observe(&root, false, platform, &[])?;
     for warning in &seen.warnings {
-        session.say(&format!("warning: {warning}\n"));
+        session.warn(warning);
     }
     // A tree is files only: that it holds no binary says nothing of the host that the files are for.
     let tree = seen.facts;
@@ -123,7 +123,7 @@ pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session
         });
         for item in group {
             // Writing to a String cannot fail; one write of the whole is a hundred times cheaper than one per line.
-            let _ = writeln!(text, "  {}: {}", sources.cite(item.origin.span), visible(&item.what));
+            let _ = writeln!(text, "  {}: {}", sources.cite(item.origin.span), visible_line(&item.what));
         }
     }
     session.say(&text);

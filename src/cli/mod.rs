@@ -11,6 +11,7 @@ mod parallel;
 mod render;
 mod schema;
 
+use crate::diag::{obeyed, visible_line};
 use clap::{Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -146,7 +147,12 @@ impl Session {
 
     /// Says what keeps a command from doing its work.
     fn fail(&self, message: &str) {
-        self.say(&format!("{}: {message}\n", self.bold_red("error")));
+        self.say(&format!("{}: {}\n", self.bold_red("error"), visible_line(message)));
+    }
+
+    /// Says what is odd about the surroundings.
+    fn warn(&self, warning: impl std::fmt::Display) {
+        self.say(&format!("warning: {}\n", visible_line(&warning.to_string())));
     }
 
     fn bold_red(&self, text: &str) -> String {
@@ -173,6 +179,13 @@ impl Session {
     }
 
     fn print_json(&self, value: &serde_json::Value) -> Result<(), Failure> {
-        self.print(&format!("{value:#}\n"))
+        let text = format!("{value:#}\n");
+        let hidden = |c: char| obeyed(c) && !c.is_ascii() || c == '\u{7f}';
+        if !text.contains(hidden) {
+            return self.print(&text);
+        }
+        // Only strings hold such characters, and all of them have four digits.
+        let escape = |c: char| if hidden(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+        self.print(&text.chars().map(escape).collect::<String>())
     }
 }

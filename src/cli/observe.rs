@@ -28,7 +28,7 @@ impl Observe {
         let root = Root::open(session.root.as_deref().unwrap_or(Path::new("/")))?;
         let seen = host::observe(&root, session.root.is_none(), platform, &self.paths)?;
         for warning in &seen.warnings {
-            session.say(&format!("warning: {warning}\n"));
+            session.warn(warning);
         }
         let text = seen.facts.to_json();
         match &self.output {

@@ -1,7 +1,7 @@
 //! `purlin render`
 
 use super::{Failure, Outcome, OutputFormat, Session, input};
-use crate::diag::{Findings, Sources};
+use crate::diag::{Findings, Sources, visible_line};
 use crate::emission::emit;
 use crate::host::{Transaction, bases};
 use crate::plan::{self, Operation};
@@ -100,7 +100,7 @@ impl Render {
                 Operation::Update => "updated",
                 Operation::Delete => "deleted",
             };
-            let path = plan::visible(&change.place.path(plan.objects));
+            let path = visible_line(&change.place.path(plan.objects));
             session.say(&format!("{word} {}{path}\n", dir.display()));
         }
         Ok(0)

@@ -4,7 +4,9 @@
 //! boundaries, a window of a text rather than the whole of it, and no control characters out of the operator's text.
 //! Whether there is a terminal, and how wide, is the caller's to know.
 
-use super::{Code, Diagnostic, FileId, Fix, Label, Severity, Sources, Span};
+use super::{
+    Code, Diagnostic, FileId, Fix, Label, Severity, Sources, Span, obeyed, visible_line, visible_text,
+};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, Snippet, Title};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -98,7 +100,7 @@ fn title(diagnostic: &Diagnostic) -> Title<'_> {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    level.primary_title(clean(&diagnostic.message)).id(diagnostic.code.name())
+    level.primary_title(visible_line(&diagnostic.message)).id(diagnostic.code.name())
 }
 
 fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>> {
@@ -107,10 +109,10 @@ fn groups<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>
         main = main.element(snippet(&diagnostic.labels, file, sources));
     }
     for note in &diagnostic.notes {
-        main = main.element(Level::NOTE.message(clean(note)));
+        main = main.element(Level::NOTE.message(visible_text(note)));
     }
     for help in &diagnostic.help {
-        main = main.element(Level::HELP.message(clean(help)));
+        main = main.element(Level::HELP.message(visible_text(help)));
     }
     let mut groups = vec![main];
     if let Some(fix) = &diagnostic.fix {
@@ -134,16 +136,16 @@ fn brief<'a>(diagnostic: &'a Diagnostic, sources: &'a Sources) -> Vec<Group<'a>>
     let mut main = Group::with_title(title(diagnostic));
     if let Some(span) = diagnostic.span() {
         let at = sources.position(span);
-        let name = sources.name(span.file);
+        let name = visible_line(sources.name(span.file));
         main = main.element(Origin::path(name).line(at.line).char_column(at.column));
     }
     let labels = diagnostic.labels.iter().filter(|l| !l.message.is_empty());
     let said = labels.map(|l| format!("{}: {}", sources.cite(l.span), l.message));
     for note in said.chain(diagnostic.notes.iter().cloned()) {
-        main = main.element(Level::NOTE.message(clean(&note)));
+        main = main.element(Level::NOTE.message(visible_text(&note)));
     }
     for help in diagnostic.help.iter().chain(diagnostic.fix.iter().map(|f| &f.message)) {
-        main = main.element(Level::HELP.message(clean(help)));
+        main = main.element(Level::HELP.message(visible_text(help)));
     }
     vec![main]
 }
@@ -168,7 +170,7 @@ fn snippet<'a>(
     let window = Window::around(labels.iter().map(|l| l.span), file, sources);
     let annotations = labels.iter().map(|label| {
         let kind = if label.primary { AnnotationKind::Primary } else { AnnotationKind::Context };
-        let text = (!label.message.is_empty()).then(|| clean(&label.message));
+        let text = (!label.message.is_empty()).then(|| visible_line(&label.message));
         kind.span(window.place(label.span)).label(text)
     });
     let annotations: Vec<_> = annotations.collect();
@@ -177,8 +179,8 @@ fn snippet<'a>(
 
 fn suggestion<'a>(fix: &'a Fix, sources: &'a Sources) -> Group<'a> {
     let window = Window::around(std::iter::once(fix.span), fix.span.file, sources);
-    let patch = Patch::new(window.place(fix.span), clean(&fix.replacement));
-    let title = Level::HELP.secondary_title(clean(&fix.message));
+    let patch = Patch::new(window.place(fix.span), visible_line(&fix.replacement));
+    let title = Level::HELP.secondary_title(visible_line(&fix.message));
     Group::with_title(title).element(window.snippet().patch(patch))
 }
 
@@ -190,7 +192,7 @@ struct Window<'a> {
     whole: &'a str,
     start: usize,
     line: usize,
-    path: Option<&'a str>,
+    path: Option<String>,
 }
 
 impl<'a> Window<'a> {
@@ -210,7 +212,7 @@ impl<'a> Window<'a> {
             whole,
             start,
             line: whole[..start].bytes().filter(|b| *b == b'\n').count() + 1,
-            path: Some(sources.name(file)).filter(|name| !name.is_empty()),
+            path: Some(visible_line(sources.name(file))).filter(|name| !name.is_empty()),
         }
     }
 
@@ -221,7 +223,7 @@ impl<'a> Window<'a> {
     }
 
     fn snippet<T: Clone>(&self) -> Snippet<'a, T> {
-        Snippet::source(visible(self.text)).line_start(self.line).path(self.path)
+        Snippet::source(visible(self.text)).line_start(self.line).path(self.path.clone())
     }
 }
 
@@ -230,12 +232,6 @@ fn clamp(text: &str, span: Span) -> Range<usize> {
     let floor = text.floor_char_boundary(span.start as usize);
     let end = (span.end as usize).max(span.start as usize);
     if end == span.start as usize { floor..floor } else { floor..text.ceil_char_boundary(end) }
-}
-
-/// What a terminal would obey: control characters, and those that turn the direction of writing.
-fn obeyed(c: char) -> bool {
-    (c.is_control() && c != '\n')
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The operator's own lines without what a terminal would obey. Places are told in bytes, so each such character is
@@ -251,14 +247,6 @@ fn visible(text: &str) -> Cow<'_, str> {
             _ => c,
         })
         .collect()
-}
-
-/// Text without what a terminal would obey.
-fn clean(text: &str) -> String {
-    if !text.contains(obeyed) {
-        return text.to_owned();
-    }
-    text.chars().map(|c| if obeyed(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
 
 #[cfg(test)]

@@ -8,10 +8,12 @@ mod guess;
 pub mod human;
 pub mod json;
 mod span;
+mod visible;
 
 pub use code::{CODES, Code};
 pub use guess::{Guess, bare, guess};
 pub use span::{FileId, Moved, Position, SourceFile, Sources, Span, Spanned};
+pub use visible::{obeyed, visible_line, visible_text};
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,6 @@
 //! Where a thing stands in the operator's own text.
 
+use super::visible_line;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
@@ -170,7 +171,7 @@ impl Sources {
     /// `file:line`, as diffs and messages cite a place.
     #[must_use]
     pub fn cite(&self, span: Span) -> String {
-        format!("{}:{}", self.name(span.file), self.position(span).line)
+        format!("{}:{}", visible_line(self.name(span.file)), self.position(span).line)
     }
 }
 

@@ -8,7 +8,7 @@ mod object;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
-pub use render::{DIFF_SCHEMA_TEXT, human, json, summary, unproven_json, visible};
+pub use render::{DIFF_SCHEMA_TEXT, human, json, summary, unproven_json};
 
 use crate::diag::{Moved, Span};
 use serde::Serialize;

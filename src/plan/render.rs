@@ -1,7 +1,7 @@
 //! A diff as people and programs read it.
 
 use super::{Change, Content, Diff, Endpoint, Operation, Step, Unproven};
-use crate::diag::Sources;
+use crate::diag::{Sources, visible_line, visible_text};
 use serde_json::{Value as Json, json};
 use similar::TextDiff;
 use std::fmt::Write;
@@ -39,7 +39,7 @@ pub fn summary(diff: &Diff) -> String {
     .map(|(n, what)| format!("{n} {what}"))
     .collect();
     let apart = if diff.simulated { " (on a node; this one is simulated)" } else { "" };
-    format!("{}; impact: {}{apart}\n", parts.join(", "), visible(&diff.impact().to_string()))
+    format!("{}; impact: {}{apart}\n", parts.join(", "), visible_line(&diff.impact().to_string()))
 }
 
 /// The whole diff as text: the summary, then each step with its impact, the spec line behind it, and the bytes as a
@@ -56,9 +56,12 @@ pub fn human(diff: &Diff, sources: &Sources, color: bool) -> String {
         match step {
             Step::Change(change) => write_change(&mut out, change, sources, &paint),
             Step::RestartUnit { unit, because } => {
-                let places: Vec<String> = because.iter().map(|p| visible(&p.to_string())).collect();
-                let head =
-                    format!("restart {}{}", visible(unit), if diff.simulated { " (simulated)" } else { "" });
+                let places: Vec<String> = because.iter().map(|p| visible_line(&p.to_string())).collect();
+                let head = format!(
+                    "restart {}{}",
+                    visible_line(unit),
+                    if diff.simulated { " (simulated)" } else { "" }
+                );
                 let _ = writeln!(out, "{}", paint.line("1", &head));
                 let _ = writeln!(out, "  because of {}", places.join(", "));
             }
@@ -80,13 +83,13 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
         Operation::Update => ("update", "1;33"),
         Operation::Delete => ("delete", "1;31"),
     };
-    let name = visible(&change.place.to_string());
+    let name = visible_line(&change.place.to_string());
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
         "{}  [{}]",
         paint.line(color, &format!("{word} {name}")),
-        visible(&change.impact.to_string())
+        visible_line(&change.impact.to_string())
     );
     if let Some(origin) = &change.origin {
         let _ = writeln!(out, "  from {} ({})", origin.path, sources.cite(origin.span));
@@ -99,7 +102,7 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
     if let (Some(before), Some(after)) = (&change.mode_before, &change.mode_after)
         && before != after
     {
-        let _ = writeln!(out, "  mode: {} becomes {}", visible(before), visible(after));
+        let _ = writeln!(out, "  mode: {} becomes {}", visible_line(before), visible_line(after));
     }
     let old = side(change.before.as_ref());
     let new = side(change.after.as_ref());
@@ -131,27 +134,10 @@ fn side(content: Option<&Content>) -> String {
     match content {
         None => String::new(),
         // What a foreign file holds must not reach the terminal as control sequences.
-        Some(Content::Text(text)) => visible(text),
+        Some(Content::Text(text)) => visible_text(text),
         Some(Content::Opaque) => "(content not shown: secret, not text, or too long)\n".to_owned(),
-        Some(Content::Link(target)) => format!("(symbolic link to {})\n", visible(target)),
+        Some(Content::Link(target)) => format!("(symbolic link to {})\n", visible_line(target)),
     }
-}
-
-/// Text from a host, or from a ledger or facts that someone may have written, without control sequences.
-#[must_use]
-pub fn visible(text: &str) -> String {
-    if !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t') {
-        return text.to_owned();
-    }
-    text.chars()
-        .map(|c| {
-            if c.is_control() && c != '\n' && c != '\t' {
-                format!("\\u{{{:x}}}", c as u32)
-            } else {
-                c.to_string()
-            }
-        })
-        .collect()
 }
 
 /// Where in the spec something comes from.

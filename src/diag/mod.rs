@@ -11,7 +11,7 @@ mod span;
 
 pub use code::{CODES, Code};
 pub use guess::{Guess, bare, guess};
-pub use span::{FileId, Position, SourceFile, Sources, Span, Spanned};
+pub use span::{FileId, Position, SourceFile, Sources, Span, Spanned, masked};
 
 use std::collections::BTreeSet;
 
@@ -117,11 +117,16 @@ impl Diagnostic {
     /// Like [`Self::fix`], for a change that is only likely.
     #[must_use]
     pub fn suggest(self, span: Span, replacement: impl Into<String>, message: impl Into<String>) -> Self {
-        let mut with = self.fix(span, replacement, message);
-        if let Some(fix) = &mut with.fix {
-            fix.certain = false;
+        self.fix(span, replacement, message).certain(false)
+    }
+
+    /// Says how sure the fix is, if there is one.
+    #[must_use]
+    pub fn certain(mut self, certain: bool) -> Self {
+        if let Some(fix) = &mut self.fix {
+            fix.certain = certain;
         }
-        with
+        self
     }
 
     /// The first primary place, or the first place at all.

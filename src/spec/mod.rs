@@ -66,6 +66,7 @@ pub enum DocumentKind {
 #[schemars(extend("x-purlin-arguments" = ["name"]))]
 pub struct Metadata {
     /// The node's name.
+    #[schemars(extend("examples" = ["edge-a"]))]
     pub name: Spanned<Name>,
     /// Labels that tell this node from others, for whoever reads plans and diffs. Cluster-wide objects do not carry them:
     /// those must be the same from every node's spec.
@@ -98,6 +99,7 @@ impl PlatformName {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Target {
     /// The kubelet's versions.
+    #[schemars(extend("examples" = ["1.35"]))]
     pub kubelet: Option<Spanned<VersionRange>>,
     /// The distribution. Default: generic.
     pub platform: Option<PlatformName>,

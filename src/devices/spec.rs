@@ -23,7 +23,10 @@ pub enum Permissions {
 /// A kind of device.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(extend("x-purlin-one-of" = [["paths", "nvidia", "usb", "pci"]]))]
+#[schemars(extend(
+    "x-purlin-one-of" = [["paths", "nvidia", "usb", "pci"]],
+    "examples" = [{"paths": ["/dev/ttyUSB*"]}]
+))]
 pub struct Device {
     /// Device nodes; a pattern stands for every node that it matches, each a device of its own.
     #[serde(default)]

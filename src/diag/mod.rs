@@ -12,7 +12,7 @@ mod visible;
 
 pub use code::{CODES, Code};
 pub use guess::{Guess, bare, guess};
-pub use span::{FileId, Moved, Position, SourceFile, Sources, Span, Spanned};
+pub use span::{FileId, Moved, Position, SourceFile, Sources, Span, Spanned, masked};
 pub use visible::{obeyed, visible_line, visible_text};
 
 use std::collections::BTreeSet;
@@ -119,11 +119,16 @@ impl Diagnostic {
     /// Like [`Self::fix`], for a change that is only likely.
     #[must_use]
     pub fn suggest(self, span: Span, replacement: impl Into<String>, message: impl Into<String>) -> Self {
-        let mut with = self.fix(span, replacement, message);
-        if let Some(fix) = &mut with.fix {
-            fix.certain = false;
+        self.fix(span, replacement, message).certain(false)
+    }
+
+    /// Says how sure the fix is, if there is one.
+    #[must_use]
+    pub fn certain(mut self, certain: bool) -> Self {
+        if let Some(fix) = &mut self.fix {
+            fix.certain = certain;
         }
-        with
+        self
     }
 
     /// The same finding, its places among the texts of another run.

@@ -135,21 +135,11 @@ impl Sources {
 
     /// Masks the credentials of every address in a text, byte for byte, so that no rendering of a finding shows them.
     pub fn mask_credentials(&mut self, id: FileId) {
-        let Some(file) = self.files.get_mut(usize::from(id.0)) else { return };
-        let mut masked = String::with_capacity(file.text.len());
-        let mut rest: &str = &file.text;
-        while let Some(at) = rest.find("://") {
-            let (before, after) = rest.split_at(at + 3);
-            masked.push_str(before);
-            let end = after
-                .find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '?' | '#'))
-                .unwrap_or(after.len());
-            let secret = after[..end].rfind('@').unwrap_or(0);
-            masked.extend(std::iter::repeat_n('*', secret));
-            rest = &after[secret..];
+        if let Some(file) = self.files.get_mut(usize::from(id.0))
+            && let Some(masked) = masked(&file.text)
+        {
+            file.text = masked.into();
         }
-        masked.push_str(rest);
-        file.text = masked.into();
     }
 
     /// The text under a span; empty when the span fits no text.
@@ -184,6 +174,27 @@ impl Moved {
     pub fn span(&self, span: Span) -> Span {
         Span { file: self.0.get(usize::from(span.file.0)).copied().unwrap_or(span.file), ..span }
     }
+}
+
+/// A text with the credentials of every address in it masked, byte for byte. None when it holds none.
+#[must_use]
+pub fn masked(text: &str) -> Option<String> {
+    let mut masked = String::new();
+    let mut rest = text;
+    let mut found = false;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        masked.push_str(before);
+        let end = after
+            .find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '?' | '#'))
+            .unwrap_or(after.len());
+        let secret = after[..end].rfind('@').unwrap_or(0);
+        found |= secret > 0;
+        masked.extend(std::iter::repeat_n('*', secret));
+        rest = &after[secret..];
+    }
+    masked.push_str(rest);
+    found.then_some(masked)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub enum Plugin {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schemars(extend(
     "x-purlin-one-of" = [["bridge", "macvlan", "ptp", "ipvlan"]],
+    "examples" = [{"bridge": {"name": "cni0"}, "ipam": {"ranges": [{"subnet": "10.22.0.0/24"}]}}],
     "x-purlin-gone" = {
         "networkPlugin": "the kubelet's --network-plugin went with dockershim in 1.24; the runtime reads what stands here, so leave it out",
         "kubenet": "kubenet went with dockershim in 1.24; use `bridge` with `ipam` and `portmap`"
@@ -106,6 +107,7 @@ pub struct Ptp {
 /// Addresses from ranges that this node keeps itself.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("examples" = [{"ranges": [{"subnet": "10.22.0.0/24"}]}]))]
 pub struct Ipam {
     /// A pod gets one address of each range.
     #[serde(default)]
@@ -128,7 +130,11 @@ pub enum RangeSource {
 /// A range of addresses.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(extend("x-purlin-arguments" = ["subnet"], "x-purlin-one-of" = [["subnet", "from"]]))]
+#[schemars(extend(
+    "x-purlin-arguments" = ["subnet"],
+    "x-purlin-one-of" = [["subnet", "from"]],
+    "examples" = [{"subnet": "10.22.0.0/24"}]
+))]
 pub struct Range {
     /// The network that the addresses are of.
     pub subnet: Option<Spanned<Subnet>>,

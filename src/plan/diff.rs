@@ -4,6 +4,7 @@
 use super::{Action, Artifact, DecidedBy, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven, object};
 use crate::diag::{Code, Diagnostic, Findings};
 use crate::facts::{Facts, File, FileKind, LedgerEntry, octal, sha256};
+use crate::source::Syntax;
 use crate::spec::Adoption;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -276,7 +277,11 @@ fn desired(
                         "it is a directory: move it away".to_owned()
                     } else {
                         let adopt = Adoption::Replace.example(plan.syntax, path);
-                        format!("move it away, or let purlin take it over: {adopt}")
+                        let place = match plan.syntax {
+                            Syntax::Kdl => "in the block of `node`",
+                            Syntax::Yaml | Syntax::Json => "under `spec`",
+                        };
+                        format!("move it away, or let purlin take it over: {adopt} {place}")
                     }),
             );
         }

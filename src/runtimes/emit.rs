@@ -244,8 +244,10 @@ fn root_of(daemon: &Daemon, emission: &mut Emission<'_>) -> Option<Root> {
         Ok(root) => Some(root),
         Err(error) => {
             let first = error.message().lines().next().unwrap_or("it is not TOML").to_owned();
+            let at = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() + 1;
             emission.find(
-                Diagnostic::new(Code::PUR0305, format!("{path} is not valid TOML"))
+                Diagnostic::new(Code::PUR0305, format!("{path} is not valid TOML, at line {line}"))
                     .at(place, "a drop-in needs a root file that loads")
                     .note(format!("the parser says: {first}"))
                     .help("mend the root file; containerd does not start on it either"),

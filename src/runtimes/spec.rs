@@ -254,6 +254,7 @@ pub struct Hook {
 /// For which containers a hook runs. Conditions are joined by "and".
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(extend("examples" = [{"always": true}]))]
 pub struct When {
     /// For every container of every handler.
     pub always: Option<Spanned<bool>>,

@@ -1,5 +1,6 @@
 //! Which language a spec is written in: the version word, the same for all syntaxes.
 
+use super::Syntax;
 use super::doc::{Doc, Kind, Value};
 use crate::diag::{Code, Diagnostic, Findings, Span};
 
@@ -19,10 +20,12 @@ fn newest() -> &'static str {
 
 /// Says that a version is unknown; `known` is how the newest one is written in the operator's syntax.
 pub fn unknown_version(written: &str, span: Span, known: &str) -> Diagnostic {
-    Diagnostic::new(Code::PUR0004, format!("the version `{written}` is not known"))
-        .at(span, "unknown")
-        .help(format!("this program reads: {}", VERSIONS.join(", ")))
-        .suggest(span, known, format!("write `{known}`"))
+    let finding =
+        Diagnostic::new(Code::PUR0004, format!("the version `{written}` is not known")).at(span, "unknown");
+    // The word of one syntax in the other, or with another group before it.
+    let certain = VERSIONS.iter().any(|v| written.rsplit('/').next() == Some(v));
+    let order = format!("write `{known}`, the version that this program reads");
+    finding.fix(span, known, order).certain(certain)
 }
 
 pub fn missing_version(span: Span, line: &str) -> Diagnostic {
@@ -37,7 +40,7 @@ pub fn newest_word() -> &'static str {
 }
 
 /// Checks `apiVersion` and `kind` of a YAML or JSON spec. `None` when the root is no mapping at all.
-pub fn check(doc: &Doc, findings: &mut Findings) -> Option<()> {
+pub fn check(doc: &Doc, syntax: Syntax, findings: &mut Findings) -> Option<()> {
     let root = &doc.root;
     let Kind::Mapping(entries) = &root.kind else {
         findings.push(
@@ -51,7 +54,7 @@ pub fn check(doc: &Doc, findings: &mut Findings) -> Option<()> {
     match root.get("apiVersion") {
         None => findings.push(missing_version(top, &format!("apiVersion: {}", api_version(newest())))),
         Some(value) => {
-            let known = api_version(newest());
+            let known = syntax.string(&api_version(newest()));
             match value.as_str() {
                 Some(text) if VERSIONS.iter().any(|v| api_version(v) == text) => {}
                 _ => findings.push(unknown_version(&shown(value), value.span, &known)),
@@ -68,8 +71,7 @@ pub fn check(doc: &Doc, findings: &mut Findings) -> Option<()> {
         Some(value) => findings.push(
             Diagnostic::new(Code::PUR0004, format!("the kind `{}` is not known", shown(value)))
                 .at(value.span, "unknown")
-                .help(format!("the one kind of spec is `{KIND}`"))
-                .suggest(value.span, KIND, format!("write `{KIND}`")),
+                .suggest(value.span, syntax.string(KIND), format!("write `{KIND}`, the one kind of spec")),
         ),
     }
     Some(())

@@ -8,6 +8,7 @@ use super::header;
 use super::json;
 use super::kdl::{Block, Literal, Node};
 use super::limits::Limits;
+use super::misuse::{Misuse, quoted, sample};
 use super::scalar;
 use super::schema::{Schema, Shape};
 use super::surface::{API_VERSION, ENTRY, Field, OBJECT_KIND, Surface};
@@ -31,6 +32,23 @@ struct Lower<'a, 'f> {
     text: &'a str,
     limits: &'a Limits,
     findings: &'f mut Findings,
+}
+
+/// What a node is to the one around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Field,
+    /// One of a named collection: its first argument is its name.
+    Member,
+    /// One of a list.
+    Element,
+}
+
+impl Role {
+    /// How many arguments are its name.
+    const fn names(self) -> usize {
+        matches!(self, Self::Member) as usize
+    }
 }
 
 /// A struct while its node is read.
@@ -85,21 +103,33 @@ impl<'a> Lower<'a, '_> {
                     .push(finding.help(format!("move it into the block of `{node} \"name\" {{ … }}`")));
             }
         }
+        let line = format!("{version} \"{}\"", header::newest_word());
         for (list, name) in [(&versions, version), (&nodes, node)] {
             if let [first, others @ ..] = list.as_slice() {
                 for other in others {
+                    // Two whole specs are one mistake.
+                    if name == version && nodes.len() > 1 {
+                        continue;
+                    }
                     let code = if name == version { Code::PUR0004 } else { Code::PUR0102 };
-                    self.findings.push(
-                        Diagnostic::new(code, format!("`{name}` is given twice"))
-                            .at(other.name.span, "given again here")
-                            .see(first.name.span, "first given here")
-                            .help(format!("a spec has one `{name}`; put others into files of their own")),
-                    );
+                    let finding = Diagnostic::new(code, format!("`{name}` is given twice"))
+                        .at(other.name.span, "given again here")
+                        .see(first.name.span, "first given here");
+                    self.findings.push(if name != version {
+                        finding.help(format!("put it into a file of its own, which begins with `{line}`"))
+                    } else if self.written(first.header) == self.written(other.header) {
+                        finding.fix(
+                            other.header,
+                            "",
+                            "one line says the version of the whole file: leave this one out",
+                        )
+                    } else {
+                        finding.help("one line says the version of the whole file: leave one of them out")
+                    });
                 }
             }
         }
         let mut entries = Vec::new();
-        let line = format!("{version} \"{}\"", header::newest_word());
         if versions.is_empty() {
             let at =
                 nodes.first().map_or(Span { end: document.span.start, ..document.span }, |n| n.name.span);
@@ -126,7 +156,7 @@ impl<'a> Lower<'a, '_> {
         trailing.splice(0..0, node.comments.trailing.clone());
         let mut inner = node.children.as_ref().map(|c| c.end.clone()).unwrap_or_default();
         let surface = Surface::of_document(root);
-        entries.append(&mut self.fields(&node, &surface, 0));
+        entries.append(&mut self.fields(&node, &surface, Role::Field));
         // The block's last comments belong to the last struct whose fields stand in it.
         match entries.iter_mut().rev().find(|e| surface.has_inline(&e.key)) {
             Some(entry) => entry.comments.inner.append(&mut inner),
@@ -136,7 +166,7 @@ impl<'a> Lower<'a, '_> {
     }
 
     fn version(&mut self, node: Node, line: &str) -> Option<Entry> {
-        self.no_properties(&node);
+        self.no_properties(&node, None, None);
         self.no_children(&node);
         self.no_more_arguments(&node, 1, line);
         let literal = node.arguments.first();
@@ -158,10 +188,10 @@ impl<'a> Lower<'a, '_> {
     }
 
     /// The mapping of a struct's node. Recurses as deep as the limits admit.
-    fn fields(&mut self, node: &Node, surface: &Surface<'_>, skip: usize) -> Vec<Entry> {
+    fn fields(&mut self, node: &Node, surface: &Surface<'_>, role: Role) -> Vec<Entry> {
         let mut filling = Filling::default();
         let (name, whole) = (node.name.span, node.span);
-        self.arguments(node, surface, skip, &mut filling);
+        self.arguments(node, surface, role, &mut filling);
         for (property, literal) in &node.properties {
             match surface.named(&property.value) {
                 Some(field) if field.is_literal() => {
@@ -172,12 +202,10 @@ impl<'a> Lower<'a, '_> {
                         filling.under(&field.path, name, whole).push(entry);
                     }
                 }
-                Some(field) => self.misused(
-                    property.span.to(literal.span),
-                    format!("`{}` cannot be written as a property", field.name),
-                    "it holds more than one value",
-                    format!("write it as a node in the block: `{}`", example(field)),
-                ),
+                Some(field) => {
+                    let finding = self.misuse().not_a_property(property.span, field, literal);
+                    self.findings.push(finding);
+                }
                 None => {
                     if let Some(field) = self.in_model(property, surface, node) {
                         if field.is_literal()
@@ -188,6 +216,7 @@ impl<'a> Lower<'a, '_> {
                             filling.under(&field.path, name, whole).push(entry);
                         }
                     } else if !surface.has_inline(&property.value) && !hidden(&property.value) {
+                        self.keyword(literal);
                         let value = Value::new(literal.span, literal.kind.clone());
                         let entry = plain_entry(&property.value, property.span, value);
                         filling.under(&surface.likely_path(&property.value), name, whole).push(entry);
@@ -204,7 +233,8 @@ impl<'a> Lower<'a, '_> {
         filling.entries
     }
 
-    fn arguments(&mut self, node: &Node, surface: &Surface<'_>, skip: usize, filling: &mut Filling) {
+    fn arguments(&mut self, node: &Node, surface: &Surface<'_>, role: Role, filling: &mut Filling) {
+        let skip = role.names();
         let given = node.arguments.get(skip..).unwrap_or_default();
         let mut rest = given;
         for field in surface.arguments.iter().map(|i| &surface.fields[*i]) {
@@ -230,6 +260,16 @@ impl<'a> Lower<'a, '_> {
             }
         }
         if let ([first, ..], Some(last)) = (rest, rest.last()) {
+            let each = role == Role::Element && surface.arguments.len() == 1;
+            let better = match (each, rest) {
+                (true, _) => self.misuse().one_node_each(node),
+                (false, [literal]) => self.misuse().nameless(node, surface, literal),
+                _ => None,
+            };
+            if let Some(finding) = better {
+                self.findings.push(finding);
+                return;
+            }
             let name = &node.name.value;
             let fields: Vec<String> =
                 surface.arguments.iter().map(|i| format!("<{}>", surface.fields[*i].name)).collect();
@@ -253,23 +293,26 @@ impl<'a> Lower<'a, '_> {
         let (name, whole) = (parent.name.span, parent.span);
         let Some(field) = surface.named(&child.name.value) else {
             if let Some(field) = self.in_model(&child.name, surface, parent) {
+                self.no_properties(child, Some(field.shape), Some((parent, surface)));
                 if !field.repeated
                     && self.first(field, child.name.span, filling)
-                    && let Some(value) = self.value(child, field.shape, 0)
+                    && let Some(value) = self.value(child, field.shape, Role::Field)
                 {
                     let comments = comments(child);
                     let entry = Entry { comments, ..plain_entry(field.key, child.name.span, value) };
                     filling.under(&field.path, name, whole).push(entry);
                 }
             } else if !surface.has_inline(&child.name.value) && !hidden(&child.name.value) {
+                child.arguments.iter().for_each(|literal| self.keyword(literal));
                 let entry = Entry { comments: comments(child), ..unknown(child) };
                 filling.under(&surface.likely_path(&child.name.value), name, whole).push(entry);
             }
             return;
         };
+        self.no_properties(child, Some(field.shape), Some((parent, surface)));
         if !field.repeated {
             if self.first(field, child.name.span, filling)
-                && let Some(value) = self.value(child, field.shape, 0)
+                && let Some(value) = self.value(child, field.shape, Role::Field)
             {
                 let entry =
                     Entry { comments: comments(child), ..plain_entry(field.key, child.name.span, value) };
@@ -348,31 +391,47 @@ impl<'a> Lower<'a, '_> {
             return None;
         }
         let field = surface.in_model(written)?;
-        let finding =
-            finding.at(name.span, "a name of the YAML form").help(format!("write `{}`", example(field)));
-        self.findings.push(if field.repeated {
-            finding
-        } else {
-            finding.fix(name.span, field.name.clone(), format!("write `{}`", field.name))
+        let right = &field.name;
+        let nodes = parent.children.iter().flat_map(|c| &c.nodes).map(|n| &n.name);
+        let spelt = parent.properties.iter().map(|(p, _)| p).chain(nodes).find(|n| n.value == *right);
+        if let Some(spelt) = spelt.filter(|_| !field.repeated) {
+            self.findings.push(
+                Diagnostic::new(Code::PUR0102, format!("`{right}` is given twice, once as `{written}`"))
+                    .at(name.span, "a name of the YAML form")
+                    .see(spelt.span, "given here as well")
+                    .help("keep one of them, in KDL's spelling"),
+            );
+            return None;
+        }
+        let finding = finding.at(name.span, "a name of the YAML form");
+        let node = parent.children.iter().flat_map(|c| &c.nodes).find(|n| n.name.span == name.span);
+        self.findings.push(match node {
+            // A block of all of them, where each is a node of its own.
+            Some(node) if field.repeated && node.arguments.is_empty() => finding
+                .help(format!("write each as a node of its own, without this block: `{}`", sample(field))),
+            None if field.repeated => {
+                finding.help(format!("write it as a node in the block: `{}`", sample(field)))
+            }
+            _ => finding.fix(name.span, right.clone(), format!("write `{right}`")),
         });
         Some(field)
     }
 
     /// What one node says about a value. Recurses as deep as the limits admit.
-    fn value(&mut self, node: &Node, shape: Shape<'_>, skip: usize) -> Option<Value> {
+    fn value(&mut self, node: &Node, shape: Shape<'_>, role: Role) -> Option<Value> {
+        let skip = role.names();
         if shape.is_json() || shape.is_scalar() {
-            return self.single(node, shape, skip);
+            return self.single(node, shape, role);
         }
         if shape.is_struct() {
-            let entries = self.fields(node, &Surface::of(shape), skip);
+            let entries = self.fields(node, &Surface::of(shape), role);
             return Some(Value::new(node.span, Kind::Mapping(entries)));
         }
-        self.no_properties(node);
         if let Some(value) = shape.map_value() {
             let kind = shape.node_name().unwrap_or(ENTRY);
             self.no_more_arguments(node, skip, &format!("{} {{ {kind} … }}", node.name.value));
             let mut entries = Vec::new();
-            for child in self.named(node, kind) {
+            for child in self.named(node, kind, value) {
                 if let Some(entry) = self.map_entry(child, value) {
                     self.push_unless_repeated(&mut entries, entry);
                 }
@@ -388,18 +447,19 @@ impl<'a> Lower<'a, '_> {
         } else {
             let kind = shape.node_name().unwrap_or(ENTRY);
             self.no_more_arguments(node, skip, &format!("{} {{ {kind} … }}", node.name.value));
-            for child in self.named(node, kind) {
+            for child in self.named(node, kind, item) {
                 items.append(&mut self.items(child, item).0);
             }
         }
         Some(Value::new(node.span, Kind::Sequence(items)))
     }
 
-    /// The children of that name; others are findings.
-    fn named<'n>(&mut self, node: &'n Node, name: &str) -> Vec<&'n Node> {
+    /// The children of that name, each of a shape; others are findings.
+    fn named<'n>(&mut self, node: &'n Node, name: &str, shape: Shape<'_>) -> Vec<&'n Node> {
         let mut list = Vec::new();
         for child in node.children.iter().flat_map(|c| &c.nodes) {
             if child.name.value == name {
+                self.no_properties(child, Some(shape), None);
                 list.push(child);
                 continue;
             }
@@ -408,35 +468,33 @@ impl<'a> Lower<'a, '_> {
                 Code::PUR0101,
                 format!("`{written}` does not stand in `{}`", node.name.value),
             )
-            .at(child.name.span, format!("only `{name}` stands here"))
-            .help(format!("write `{name} \"…\"`"));
+            .at(child.name.span, format!("only `{name}` stands here"));
             let alike = strsim::jaro_winkler(written, name) > 0.8;
-            self.findings.push(if alike {
+            let right = format!("{name} {}", quoted(written));
+            self.findings.push(if alike || !child.arguments.is_empty() {
                 finding.suggest(child.name.span, name, format!("write `{name}`"))
             } else {
-                finding
+                finding.suggest(child.name.span, right.clone(), format!("write `{right}`"))
             });
         }
         list
     }
 
     /// A scalar's or free-form value's node: one argument and nothing else.
-    fn single(&mut self, node: &Node, shape: Shape<'_>, skip: usize) -> Option<Value> {
-        self.no_properties(node);
+    fn single(&mut self, node: &Node, shape: Shape<'_>, role: Role) -> Option<Value> {
         self.no_children(node);
+        let skip = role.names();
         let name = &node.name.value;
         let form = if skip > 0 { format!("{name} \"name\" <value>") } else { format!("{name} <value>") };
         self.no_more_arguments(node, skip + 1, &form);
         match node.arguments.get(skip) {
             Some(literal) => self.literal(literal, shape),
             None if shape.has_type("boolean") => Some(Value::new(node.header, Kind::Bool(true))),
+            // What stands there in the form of a property was named as such.
+            None if !node.properties.is_empty() => None,
             None => {
-                self.misused(
-                    node.header,
-                    format!("`{name}` has no value"),
-                    "a value is expected after it",
-                    format!("write `{form}`"),
-                );
+                let finding = self.misuse().no_value(node, shape);
+                self.findings.push(finding);
                 None
             }
         }
@@ -445,12 +503,7 @@ impl<'a> Lower<'a, '_> {
     fn map_entry(&mut self, node: &Node, shape: Shape<'_>) -> Option<Entry> {
         let name = &node.name.value;
         let Some(key) = node.arguments.first() else {
-            self.misused(
-                node.name.span,
-                format!("`{name}` has no name"),
-                "its name is expected after it",
-                format!("write `{name} \"name\"`"),
-            );
+            self.findings.push(self.misuse().no_name(node, shape));
             return None;
         };
         let written = self.written(key.span).to_owned();
@@ -466,17 +519,17 @@ impl<'a> Lower<'a, '_> {
                 written
             }
         };
-        let value = self.value(node, shape, 1)?;
+        let value = self.value(node, shape, Role::Member)?;
         Some(Entry { key: text, key_span: key.span, value, comments: comments(node) })
     }
 
     /// The items that one node adds to a list, and the comments of a node that adds none.
     fn items(&mut self, node: &Node, shape: Shape<'_>) -> (Vec<Item>, Comments) {
         if !shape.is_scalar() {
-            let item = self.value(node, shape, 0).map(|value| Item { value, comments: comments(node) });
+            let item =
+                self.value(node, shape, Role::Element).map(|value| Item { value, comments: comments(node) });
             return (item.into_iter().collect(), Comments::default());
         }
-        self.no_properties(node);
         self.no_children(node);
         let mut items: Vec<Item> =
             node.arguments.iter().filter_map(|l| Some(plain_item(self.literal(l, shape)?))).collect();
@@ -522,11 +575,7 @@ impl<'a> Lower<'a, '_> {
             }
             Kind::String(word) if literal.bare && wants_bool && scalar::means_bool(word).is_some() => {
                 let meant = scalar::means_bool(word).unwrap_or_default();
-                self.findings.push(
-                    Diagnostic::new(Code::PUR0103, format!("`{word}` is no boolean in KDL"))
-                        .at(span, "a word without `#` is a string")
-                        .fix(span, format!("#{meant}"), format!("write `#{meant}`")),
-                );
+                self.findings.push(no_boolean(word, span, meant));
                 Kind::Bool(meant)
             }
             Kind::String(word) if literal.bare && reserved(word) => {
@@ -540,6 +589,16 @@ impl<'a> Lower<'a, '_> {
             kind => kind.clone(),
         };
         Some(Value::new(span, kind))
+    }
+
+    /// A word without its `#` is a mistake whatever it stands for.
+    fn keyword(&mut self, literal: &Literal) {
+        if let Kind::String(word) = &literal.kind
+            && literal.bare
+            && matches!(word.as_str(), "true" | "false")
+        {
+            self.findings.push(no_boolean(word, literal.span, word == "true"));
+        }
     }
 
     fn json(&mut self, literal: &Literal) -> Option<Value> {
@@ -598,6 +657,10 @@ impl<'a> Lower<'a, '_> {
         lines
     }
 
+    const fn misuse(&self) -> Misuse<'a> {
+        Misuse { text: self.text }
+    }
+
     fn written(&self, span: Span) -> &'a str {
         self.text.get(span.range()).unwrap_or_default()
     }
@@ -606,16 +669,23 @@ impl<'a> Lower<'a, '_> {
         self.findings.push(Diagnostic::new(Code::PUR0107, message).at(span, label).help(help));
     }
 
-    fn no_properties(&mut self, node: &Node) {
-        if let (Some((first, _)), Some((_, last))) = (node.properties.first(), node.properties.last()) {
-            let name = &node.name.value;
-            self.misused(
-                first.span.to(last.span),
-                format!("`{name}` takes no properties"),
-                "no properties here",
-                format!("write the value of `{name}` as an argument, without a name and `=`"),
-            );
+    /// Properties on a node whose value is no struct: `shape` is the field's, `around` the node that it stands in.
+    fn no_properties(
+        &mut self,
+        node: &Node,
+        shape: Option<Shape<'_>>,
+        around: Option<(&Node, &Surface<'_>)>,
+    ) {
+        let repeated = shape.filter(|s| !s.is_block());
+        let member = repeated.and_then(Shape::map_value);
+        let value = member.or_else(|| repeated.and_then(Shape::item)).or(shape);
+        let names = usize::from(member.is_some());
+        // Without its name a node of a collection has a finding that says how the whole is written.
+        if value.is_some_and(|v| v.is_struct() && !v.is_json()) || node.arguments.len() < names {
+            return;
         }
+        let finding = self.misuse().properties(node, value, names, around);
+        finding.into_iter().for_each(|f| self.findings.push(f));
     }
 
     fn no_children(&mut self, node: &Node) {
@@ -662,6 +732,12 @@ fn plain_item(value: Value) -> Item {
     Item { value, comments: Comments::default() }
 }
 
+fn no_boolean(word: &str, span: Span, meant: bool) -> Diagnostic {
+    Diagnostic::new(Code::PUR0103, format!("`{word}` is no boolean in KDL"))
+        .at(span, "a word without `#` is a string")
+        .fix(span, format!("#{meant}"), format!("write `#{meant}`"))
+}
+
 /// A node's comments, with those at the end of its block.
 fn comments(node: &Node) -> Comments {
     let inner = node.children.iter().flat_map(|c| c.end.iter().cloned()).collect();
@@ -677,20 +753,4 @@ fn unknown(node: &Node) -> Entry {
         _ => Value::new(node.span, Kind::Mapping(Vec::new())),
     };
     plain_entry(&node.name.value, node.name.span, value)
-}
-
-/// How a field is written.
-fn example(field: &Field<'_>) -> String {
-    let Field { name, shape, .. } = field;
-    if shape.is_json() {
-        format!("{name} #\"{{…}}\"#")
-    } else if shape.is_scalar() {
-        format!("{name} <value>")
-    } else if field.repeated && shape.map_value().is_some() {
-        format!("{name} \"name\" …")
-    } else if field.repeated {
-        format!("{name} …")
-    } else {
-        format!("{name} {{ … }}")
-    }
 }

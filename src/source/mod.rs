@@ -12,6 +12,7 @@ mod json;
 mod kdl;
 mod limits;
 mod lower;
+mod misuse;
 mod reference;
 mod scalar;
 mod schema;
@@ -30,7 +31,7 @@ pub use schema::{Schema, Shape};
 pub use validate::{FormatCheck, Formats, SchemaError, Validator, since_fields};
 pub use write::{to_kdl, to_yaml};
 
-use crate::diag::{FileId, Findings, Sources};
+use crate::diag::{Code, Diagnostic, FileId, Findings, Sources, Span};
 
 /// The syntax of a spec file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +43,27 @@ pub enum Syntax {
 }
 
 impl Syntax {
+    /// Whether a file named for this syntax may hold that one: JSON is YAML.
+    fn reads(self, other: Self) -> bool {
+        self == other || (self, other) == (Self::Yaml, Self::Json)
+    }
+
+    const fn ending(self) -> &'static str {
+        match self {
+            Self::Kdl => "kdl",
+            Self::Yaml => "yaml",
+            Self::Json => "json",
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Kdl => "KDL",
+            Self::Yaml => "YAML",
+            Self::Json => "JSON",
+        }
+    }
+
     /// By the file name's extension.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
@@ -69,12 +91,48 @@ pub fn parse(
     if !limits.admit(text, file, syntax, findings) {
         return None;
     }
+    if let Some(other) = looks_like(text, schema).filter(|other| !syntax.reads(*other)) {
+        findings.push(misnamed(sources, file, syntax, other));
+        return None;
+    }
     let doc = match syntax {
         // KDL has the version word in a form of its own, and checks it as it reads.
         Syntax::Kdl => return kdl::parse(text, file, schema, &limits, findings),
         Syntax::Yaml => yaml::parse(text, file, &limits, findings),
         Syntax::Json => json::parse(text, file, findings),
     }?;
-    header::check(&doc, findings)?;
+    header::check(&doc, syntax, findings)?;
     Some(doc)
+}
+
+/// The syntax that a spec's first line can only be of. None when it could be of several, or of none.
+fn looks_like(text: &str, schema: &Schema) -> Option<Syntax> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut lines = text.lines().map(str::trim);
+    // A comment shows as well what the file is, but a shebang or a header of a tool may stand in any.
+    let line = lines.find(|l| !l.is_empty() && !l.starts_with("//") && !l.starts_with('#') && *l != "---")?;
+    if text.trim_start().strip_prefix('{').is_some_and(|rest| rest.trim_start().starts_with('"')) {
+        return Some(Syntax::Json);
+    }
+    let root = schema.root();
+    let word = line.split(|c: char| !c.is_alphanumeric()).next()?;
+    let rest = line[word.len()..].trim_start();
+    if rest.starts_with(':') && root.property(word).is_some() {
+        return Some(Syntax::Yaml);
+    }
+    let (version, node) = root.document()?;
+    let value = rest.starts_with(|c: char| c == '"' || c == '{' || c.is_alphanumeric());
+    (value && (word == version || word == node)).then_some(Syntax::Kdl)
+}
+
+fn misnamed(sources: &Sources, file: FileId, syntax: Syntax, other: Syntax) -> Diagnostic {
+    let text = sources.text(file);
+    let start = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
+    let end = text[start..].find(char::is_whitespace).map_or(text.len(), |n| start + n);
+    let name = sources.name(file);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    Diagnostic::new(Code::PUR0001, format!("this looks like {}, not {}", other.name(), syntax.name()))
+        .at(Span::new(file, start, end), format!("{} begins so", other.name()))
+        .note(format!("the ending of the file's name says that it is {}", syntax.name()))
+        .help(format!("name the file `{stem}.{}`", other.ending()))
 }

@@ -15,6 +15,7 @@
 //! | `x-purlin-gone` | an object, a list of words | keys or words that are no longer in use, each with the modern way |
 //! | `x-purlin-words` | a list of words | what each word means |
 
+use super::validate::Formats;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -22,12 +23,19 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Schema {
     document: Json,
+    formats: Formats,
 }
 
 impl Schema {
     #[must_use]
     pub const fn new(document: Json) -> Self {
-        Self { document }
+        Self { document, formats: Formats(&[]) }
+    }
+
+    /// The same with the forms that its `format` words stand for.
+    #[must_use]
+    pub fn with_formats(self, formats: Formats) -> Self {
+        Self { formats, ..self }
     }
 
     #[must_use]
@@ -143,6 +151,13 @@ impl<'a> Shape<'a> {
     #[must_use]
     pub fn format(self) -> Option<&'a str> {
         self.text("format")
+    }
+
+    /// Whether a text is of the form asked for, as far as the form is known.
+    #[must_use]
+    pub fn admits(self, text: &str) -> bool {
+        let check = self.format().and_then(|name| self.schema.formats.get(name));
+        check.is_none_or(|check| check(text).is_ok())
     }
 
     /// The words that a string may be, if they are listed.

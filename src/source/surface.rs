@@ -22,6 +22,8 @@ pub struct Field<'s> {
     pub shape: Shape<'s>,
     /// A map or list without a block: each of its entries is a node.
     pub repeated: bool,
+    /// Its struct cannot do without it.
+    pub required: bool,
 }
 
 impl Field<'_> {
@@ -72,7 +74,8 @@ impl<'s> Surface<'s> {
                 && (property.map_value().is_some() || property.item().is_some());
             let repeated = collection && !property.is_block();
             let name = property.node_name().filter(|_| repeated).map_or_else(|| kebab(key), str::to_owned);
-            self.fields.push(Field { name, key, path: path.to_vec(), shape: property, repeated });
+            let required = shape.required().contains(&key);
+            self.fields.push(Field { name, key, path: path.to_vec(), shape: property, repeated, required });
         }
         for key in shape.arguments() {
             let position = self.fields.iter().position(|f| f.key == key && f.path == path);

@@ -5,13 +5,16 @@
 //! can carry a field) is the sections' check and must not come here; neither may the name of any section or field.
 
 mod explain;
+mod fit;
 mod keys;
 mod place;
-mod spelling;
+pub(super) mod spelling;
 mod walk;
 
 use super::{Doc, Entry, Schema, Shape, Syntax, Value};
 use crate::diag::{Diagnostic, Findings, Severity, Span};
+pub(super) use explain::meanings;
+pub(super) use fit::accepts;
 use jsonschema::error::ValidationErrorKind;
 use place::Place;
 use spelling::Spelling;
@@ -30,7 +33,7 @@ pub type FormatCheck = fn(&str) -> Result<(), String>;
 pub struct Formats(pub &'static [(&'static str, FormatCheck)]);
 
 impl Formats {
-    fn get(self, name: &str) -> Option<FormatCheck> {
+    pub(super) fn get(self, name: &str) -> Option<FormatCheck> {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, check)| *check)
     }
 }
@@ -76,7 +79,7 @@ impl Validator {
             at: source.instance_path().to_string(),
             source: Box::new(source),
         })?;
-        Ok(Self { schema: schema.clone(), formats: *formats, compiled })
+        Ok(Self { schema: schema.clone().with_formats(*formats), formats: *formats, compiled })
     }
 
     /// Adds a finding for everything in the tree that does not fit the schema, in the order of the text. `true` when

@@ -99,7 +99,7 @@ impl PlatformName {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Target {
     /// The kubelet's versions.
-    #[schemars(extend("examples" = ["1.34-1.37"]))]
+    #[schemars(extend("examples" = ["1.35"]))]
     pub kubelet: Option<Spanned<VersionRange>>,
     /// The distribution. Default: generic.
     pub platform: Option<PlatformName>,

@@ -3,6 +3,7 @@
 //!
 //! The message reaches the operator through the schema: every type has a `format` word, and [`FORMATS`] hands its
 //! parser to validation, so that all bad values of a spec are reported at once. Deserialisation only repeats it.
+//! A message ending in "; write `X`" becomes a fix where `X` is of the form itself: X is then the whole value.
 
 use crate::source::{FormatCheck, Formats};
 use ipnet::IpNet;
@@ -198,16 +199,48 @@ fn version_range(text: &str) -> Result<Versions, String> {
     let one = |part: &str| {
         let well_formed = part.split('.').count() == 2
             && part.split('.').all(|n| !n.is_empty() && n.len() < 6 && n.bytes().all(|b| b.is_ascii_digit()));
-        well_formed.then(|| Minor::parse(part)).flatten().ok_or_else(|| {
-            format!("`{part}` is not a minor version; write one like `2.1`, or a range like `2.1-2.4`")
-        })
+        well_formed.then(|| Minor::parse(part)).flatten()
     };
     let (low, high) = text.split_once('-').unwrap_or((text, text));
-    let range = Versions { low: one(low.trim())?, high: one(high.trim())? };
+    let (Some(low), Some(high)) = (one(low.trim()), one(high.trim())) else {
+        return Err(not_a_range(text));
+    };
+    let range = Versions { low, high };
     if range.low > range.high {
         return Err(format!("the range runs backwards; write `{}-{}`", range.high, range.low));
     }
     Ok(range)
+}
+
+/// What other tools take for a version or range, in our form.
+fn not_a_range(text: &str) -> String {
+    let ends: Vec<&str> = text
+        .split(['-', ',', ' ', '<', '>', '=', '~', '^', '+', '|'])
+        .flat_map(|part| part.split(".."))
+        .filter(|part| !part.is_empty())
+        .collect();
+    let minors: Option<Vec<Minor>> = ends
+        .iter()
+        .map(|end| {
+            let digits = end.trim_start_matches('v');
+            let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b'x' || b == b'*');
+            plain.then(|| Minor::parse(digits)).flatten()
+        })
+        .collect();
+    let open = text.contains(['<', '>', '+', '^', '~']);
+    match minors.as_deref() {
+        Some([minor]) if open => {
+            format!("`{text}` has no end; write `{minor}`, or a range with both its ends")
+        }
+        Some([minor]) => {
+            format!("`{text}` is not a minor version; write `{minor}`, which is all its patch releases")
+        }
+        Some([low, high]) if low <= high => {
+            let range = Versions { low: *low, high: *high };
+            format!("`{text}` is not a range of minor versions; write `{range}`")
+        }
+        _ => format!("`{text}` is not a minor version; write it like `2.1`, or a range like `2.1-2.4`"),
+    }
 }
 
 /// A DNS label's or subdomain's worth of ASCII, as most Kubernetes names are.
@@ -237,16 +270,29 @@ fn shown(c: char) -> String {
     if c.is_ascii_graphic() { format!("`{c}`") } else { format!("U+{:04X}", c as u32) }
 }
 
-fn lower(text: &str, what: &str) -> Result<(), String> {
-    if text.bytes().any(|b| b.is_ascii_uppercase()) {
-        return Err(format!("{what} has upper-case letters; write `{}`", text.to_ascii_lowercase()));
+/// The part must be lower case; the value is written as `before`, the part, and `after`.
+fn lower(part: &str, what: &str, before: &str, after: &str) -> Result<(), String> {
+    if part.bytes().any(|b| b.is_ascii_uppercase()) {
+        let right = part.to_ascii_lowercase();
+        return Err(format!("{what} has upper-case letters; write `{before}{right}{after}`"));
     }
     Ok(())
 }
 
 fn name(text: &str) -> Result<String, String> {
+    let refused = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '.');
+    // All that is wrong with an ASCII name at once; what is beyond ASCII was hardly meant to be so.
+    if let Some(bad) = text.chars().find(|c| refused(*c)).filter(|_| text.is_ascii()) {
+        let right = text.to_ascii_lowercase().replace(refused, "-");
+        let right = right.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        if (1..=63).contains(&right.len()) {
+            let upper = text.bytes().any(|b| b.is_ascii_uppercase());
+            let upper = if upper { " and upper-case letters" } else { "" };
+            return Err(format!("the name has the character {}{upper}; write `{right}`", shown(bad)));
+        }
+    }
     dns_like(text, "the name", 63, &['-', '.'])?;
-    lower(text, "the name")?;
+    lower(text, "the name", "", "")?;
     Ok(text.to_owned())
 }
 
@@ -254,7 +300,7 @@ fn label_key(text: &str) -> Result<String, String> {
     let (prefix, rest) = text.split_once('/').map_or((None, text), |(p, r)| (Some(p), r));
     if let Some(prefix) = prefix {
         dns_like(prefix, "the label's prefix", 253, &['-', '.'])?;
-        lower(prefix, "the label's prefix")?;
+        lower(prefix, "the label's prefix", "", &format!("/{rest}"))?;
     }
     dns_like(rest, "the label's name", 63, &['-', '_', '.'])?;
     Ok(text.to_owned())
@@ -272,7 +318,7 @@ fn device_kind(text: &str) -> Result<String, String> {
         return Err(format!("`{text}` has no vendor; write `vendor.example/class`"));
     };
     dns_like(vendor, "the device's vendor", 63, &['-', '.'])?;
-    lower(vendor, "the device's vendor")?;
+    lower(vendor, "the device's vendor", "", &format!("/{class}"))?;
     if !vendor.contains('.') {
         return Err(format!(
             "the vendor `{vendor}` is not a domain, and an extended resource needs one; write `{vendor}.example/{class}`"
@@ -332,12 +378,21 @@ fn subnet(text: &str) -> Result<IpNet, String> {
     let Ok(net) = text.parse::<IpNet>() else {
         if let Ok(address) = text.parse::<IpAddr>() {
             let bits = if address.is_ipv4() { 24 } else { 64 };
-            return Err(format!("`{text}` has no prefix length; write one, like `{text}/{bits}`"));
+            if let Ok(net) = IpNet::new(address, bits) {
+                let net = net.trunc();
+                return Err(format!("`{text}` has no prefix length; write `{net}`, or another length"));
+            }
+        }
+        if let Some((address, mask)) = text.split_once('/')
+            && let (Ok(address), Ok(mask)) = (address.parse(), mask.parse())
+            && let Ok(net) = IpNet::with_netmask(address, mask)
+        {
+            return Err(format!("`{text}` has a mask for a prefix length; write `{}`", net.trunc()));
         }
         return Err(format!("`{text}` is not a network; write it like `10.22.0.0/24` or `fd00:22::/64`"));
     };
     if net.trunc() != net {
-        return Err(format!("`{text}` has bits set beyond its prefix; the network is `{}`", net.trunc()));
+        return Err(format!("`{text}` has bits set beyond its prefix; write `{}`", net.trunc()));
     }
     Ok(net)
 }
@@ -391,6 +446,12 @@ fn registry_host(text: &str) -> Result<String, String> {
     if text == "_default" {
         return Ok(text.to_owned());
     }
+    // No image name begins with these; whoever writes them means every registry.
+    if matches!(text, "*" | "_") || text.trim_start_matches('_').eq_ignore_ascii_case("default") {
+        return Err(format!(
+            "`{text}` is no registry; write `_default` for all without an entry of their own"
+        ));
+    }
     if text.contains("://") || text.contains('/') {
         return Err(
             "a registry is named as images begin with it; write the host alone, like `docker.io`".to_owned()
@@ -401,7 +462,7 @@ fn registry_host(text: &str) -> Result<String, String> {
         return Err("the port is not a number up to 65535; mend it or leave it out".to_owned());
     }
     dns_like(host, "the registry", 253, &['-', '.'])?;
-    lower(host, "the registry")?;
+    lower(host, "the registry", "", &text[host.len()..])?;
     Ok(text.to_owned())
 }
 
@@ -424,8 +485,21 @@ impl fmt::Display for Period {
 }
 
 fn duration(text: &str) -> Result<Period, String> {
-    let wrong = || format!("`{text}` is not a duration; write it like `500ms`, `30s`, `5m` or `1h`");
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match text[end..].trim().to_ascii_lowercase().as_str() {
+        "s" | "sec" | "secs" | "second" | "seconds" => "s",
+        "m" | "min" | "mins" | "minute" | "minutes" => "m",
+        "h" | "hr" | "hour" | "hours" => "h",
+        _ => "",
+    };
+    let wrong = || match (&text[..end], &text[end..]) {
+        ("", _) => format!("`{text}` is not a duration; write it like `500ms`, `30s`, `5m` or `1h`"),
+        (n, "") => format!("`{text}` has no unit; write `{n}s`, or another of `ms`, `m` and `h`"),
+        (n, written) if !unit.is_empty() && written != unit => {
+            format!("`{text}` is not a duration; write `{n}{unit}`")
+        }
+        _ => format!("`{text}` is not a duration; write it like `500ms`, `30s`, `5m` or `1h`"),
+    };
     let amount: u64 = text[..end].parse().map_err(|_| wrong())?;
     let millis = match &text[end..] {
         "ms" => 1,
@@ -521,8 +595,9 @@ mod tests {
     #[test]
     fn networks_say_what_to_write() {
         assert_eq!("10.22.0.0/24".parse::<Subnet>().unwrap().to_string(), "10.22.0.0/24");
-        refuses::<Subnet>("10.22.0.1/24", "the network is `10.22.0.0/24`");
-        refuses::<Subnet>("10.22.0.0", "like `10.22.0.0/24`");
+        refuses::<Subnet>("10.22.0.1/24", "write `10.22.0.0/24`");
+        refuses::<Subnet>("10.22.0.1", "write `10.22.0.0/24`");
+        refuses::<Subnet>("10.22.0.0/255.255.0.0", "write `10.22.0.0/16`");
         refuses::<Subnet>("usePodCidr", "is not a network");
         refuses::<Address>("10.0.0.1/8", "without a prefix length");
     }
@@ -534,7 +609,18 @@ mod tests {
         assert_eq!("1.34".parse::<VersionRange>().unwrap().to_string(), "1.34");
         refuses::<VersionRange>("2.4-2.1", "`2.1-2.4`");
         refuses::<VersionRange>("2", "is not a minor version");
-        refuses::<VersionRange>("2.1.3", "is not a minor version");
+        for (text, right) in [
+            ("2.1.3", "2.1"),
+            ("v1.35", "1.35"),
+            ("1.35+", "1.35"),
+            (">=1.35", "1.35"),
+            ("1.34..1.35", "1.34-1.35"),
+            ("v1.34.2 - v1.35.0", "1.34-1.35"),
+            (">=1.34 <=1.36", "1.34-1.36"),
+        ] {
+            refuses::<VersionRange>(text, &format!("write `{right}`"));
+        }
+        refuses::<VersionRange>("latest", "like `2.1`");
         assert_eq!(Minor::parse("v2.1.9~ds1-1"), Some(Minor(2, 1)));
     }
 
@@ -554,13 +640,17 @@ mod tests {
     #[test]
     fn names_and_kinds() {
         refuses::<Name>("Pods", "`pods`");
+        refuses::<Name>("Pod_Net", "`_` and upper-case letters; write `pod-net`");
         refuses::<Name>("p\u{43e}ds", "U+043E");
         refuses::<Name>("-a", "begin and end");
         refuses::<DeviceKind>("serial", "no vendor");
+        refuses::<DeviceKind>("Example.com/G", "write `example.com/G`");
         refuses::<DeviceKind>("acme/serial", "is not a domain");
         refuses::<DeviceKind>("device.kubernetes.io/x", "reserved");
         refuses::<LinkName>("sixteen-letters-", "1 to 15");
         refuses::<RegistryHost>("https://docker.io", "the host alone");
+        refuses::<RegistryHost>("Docker.io:443", "write `docker.io:443`");
+        refuses::<RegistryHost>("*", "write `_default`");
     }
 
     #[test]
@@ -585,7 +675,9 @@ mod tests {
         refuses::<Quantity>("99999999999TiB", "16 EiB");
         refuses::<Quantity>("1.5Gi", "not an amount");
         assert_eq!("5m".parse::<Duration>().unwrap().get().as_secs(), 300);
-        refuses::<Duration>("5", "not a duration");
+        refuses::<Duration>("5", "write `5s`");
+        refuses::<Duration>("5 min", "write `5m`");
+        refuses::<Duration>("99999999999999999999s", "like `500ms`");
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub const FACTS_SCHEMA_TEXT: &str = include_str!("../../schemas/facts.json");
 
 static EMBEDDED: LazyLock<Schema> = LazyLock::new(|| {
     // The text is part of the binary and a test reads it: null, the schema that knows nothing, is never seen.
-    Schema::new(serde_json::from_str(SCHEMA_TEXT).unwrap_or_default())
+    Schema::new(serde_json::from_str(SCHEMA_TEXT).unwrap_or_default()).with_formats(FORMATS)
 });
 
 static VALIDATOR: LazyLock<Option<Validator>> = LazyLock::new(|| Validator::new(&EMBEDDED, &FORMATS).ok());

@@ -1,11 +1,12 @@
 //! Findings about one value: of the wrong type, not of the form asked for, out of range, twice in a list.
 
 use super::Formats;
+use super::fit::{accepts, fitted, literal};
 use super::keys::{first_sentence, sentence};
 use super::place::Place;
 use super::spelling::{Spelling, as_boolean, quote, some, strange};
 use crate::diag::{Code, Diagnostic, Guess, Span, guess};
-use crate::source::{Kind, Shape, Syntax, Value};
+use crate::source::{Entry, FormatCheck, Kind, Shape, Syntax, Value};
 use jsonschema::error::ValidationErrorKind as Error;
 use serde_json::Value as Json;
 
@@ -25,7 +26,7 @@ pub const fn rank(kind: &Error) -> u8 {
 /// The finding for an error of a value.
 pub fn value(place: &Place<'_>, kind: &Error, formats: Formats, spelling: Spelling) -> Diagnostic {
     match kind {
-        Error::Type { .. } => wrong_type(place, spelling),
+        Error::Type { .. } => wrong_type(place, formats, spelling),
         Error::UniqueItems => repeated(place, spelling),
         _ => {
             let subject = Subject {
@@ -87,7 +88,7 @@ pub fn number(place: &Place<'_>, spelling: Spelling) -> Option<Diagnostic> {
         Kind::Float(number) => {
             let whole = shape.is_some_and(|s| s.has_type("integer") && !s.has_type("number"));
             (whole && number.fract() == 0.0 && number.abs() < 1e15).then(|| {
-                let mut finding = wrong_type(place, spelling);
+                let mut finding = wrong_type(place, Formats(&[]), spelling);
                 finding.help.clear();
                 finding.fix(span, format!("{number:.0}"), "write it without a fraction")
             })
@@ -125,7 +126,7 @@ fn wanted(shape: Shape<'_>, spelling: Spelling) -> String {
     if types.is_empty() { "another type of value".to_owned() } else { types.join(" or ") }
 }
 
-fn wrong_type(place: &Place<'_>, spelling: Spelling) -> Diagnostic {
+fn wrong_type(place: &Place<'_>, formats: Formats, spelling: Spelling) -> Diagnostic {
     let title = place.title(spelling);
     let value = place.value();
     let Some(shape) = place.shape() else {
@@ -141,7 +142,7 @@ fn wrong_type(place: &Place<'_>, spelling: Spelling) -> Diagnostic {
         Some(text) => finding.note(format!("{title}: {text}")),
         None => finding,
     };
-    let finding = helped(finding, place, shape, spelling);
+    let finding = helped(finding, place, shape, formats, spelling);
     if !finding.help.is_empty() || finding.fix.is_some() {
         return finding;
     }
@@ -160,8 +161,27 @@ fn place_of(place: &Place<'_>) -> Span {
 }
 
 /// Adds what to write instead.
-fn helped(finding: Diagnostic, place: &Place<'_>, shape: Shape<'_>, spelling: Spelling) -> Diagnostic {
+fn helped(
+    finding: Diagnostic,
+    place: &Place<'_>,
+    shape: Shape<'_>,
+    formats: Formats,
+    spelling: Spelling,
+) -> Diagnostic {
     let span = place.value().span;
+    if let Some(fit) = fitted(place.value(), shape, spelling) {
+        let named = place.holder().map_or_else(|| fit.text.clone(), |e| set(&e.key, &fit.text, spelling));
+        let order = if shape.map_value().is_some() {
+            format!("the name is the key: write `{named}`")
+        } else {
+            format!("write `{named}`")
+        };
+        return if fit.whole {
+            finding.fix(span, fit.text, order).certain(fit.certain)
+        } else {
+            finding.help(order)
+        };
+    }
     let yes_or_no = || format!("write `{}` or `{}`", spelling.boolean(true), spelling.boolean(false));
     match &place.value().kind {
         Kind::Null => {
@@ -202,7 +222,20 @@ fn helped(finding: Diagnostic, place: &Place<'_>, shape: Shape<'_>, spelling: Sp
             }
         }
         Kind::Integer(_) | Kind::Float(_) | Kind::Bool(_) if shape.has_type("string") => {
-            match as_written(place.value(), spelling) {
+            let words = shape.words();
+            let written = as_written(place.value(), spelling);
+            if !words.is_empty() && !written.as_deref().is_some_and(|w| words.contains(&w)) {
+                let words: Vec<String> = words.iter().map(|w| spelling.string(w)).collect();
+                let mut finding = finding.help(format!("write {}", some(&words, "or")));
+                finding.notes.extend(meanings(shape));
+                return finding;
+            }
+            let check = shape.format().and_then(|f| formats.get(f));
+            let wrong = written.as_deref().and_then(|text| check?(text).err());
+            if let Some((text, order)) = wrong.as_deref().and_then(|said| instead(said, check)) {
+                return finding.suggest(span, quote(text, spelling.0), order);
+            }
+            match written {
                 Some(text) => {
                     let quoted = quote(&text, spelling.0);
                     let order = format!("write it in quotes: `{quoted}`");
@@ -211,19 +244,52 @@ fn helped(finding: Diagnostic, place: &Place<'_>, shape: Shape<'_>, spelling: Sp
                 None => finding.help("write it in quotes"),
             }
         }
-        Kind::Mapping(_) => finding,
-        _ if shape.is_struct() && !spelling.is_kdl() => match shape.arguments().first() {
-            Some(field) => finding.help(format!("write `{{ {} }}`", set(field, "…", spelling))),
-            None => finding,
-        },
-        Kind::Sequence(_) => finding,
-        scalar => match (shape.item(), literal(scalar, spelling)) {
-            (Some(item), Some(text)) if !spelling.is_kdl() && accepts(item, scalar) => {
-                finding.fix(span, format!("[{text}]"), "write a list with one element")
-            }
-            _ => finding,
-        },
+        Kind::Mapping(entries) if shape.is_scalar() => too_much(finding, place, shape, entries, spelling),
+        _ => finding,
     }
+}
+
+/// A mapping where a scalar is wanted: the scalar in it, and where the rest of it belongs.
+fn too_much(
+    mut finding: Diagnostic,
+    place: &Place<'_>,
+    shape: Shape<'_>,
+    entries: &[Entry],
+    spelling: Spelling,
+) -> Diagnostic {
+    let mut above = place.parent();
+    let home = loop {
+        match above {
+            Some(place) if place.shape().is_some_and(Shape::is_struct) => break Some(place),
+            Some(place) => above = place.parent(),
+            None => break None,
+        }
+    };
+    let (at_home, own): (Vec<&Entry>, Vec<&Entry>) = entries
+        .iter()
+        .partition(|e| home.as_ref().and_then(Place::shape).and_then(|s| s.property(&e.key)).is_some());
+    if let [entry] = own.as_slice()
+        && accepts(shape, &entry.value.kind)
+        && let Some(text) = literal(&entry.value.kind, spelling)
+    {
+        let order = format!("write `{text}` alone");
+        finding = match at_home.as_slice() {
+            [] => finding.suggest(place.value().span, text, order),
+            _ => finding.help(order),
+        };
+    }
+    let title = home.map(|h| h.title(spelling)).unwrap_or_default();
+    for entry in at_home {
+        finding = finding.help(format!("`{}` belongs in {title}", spelling.key(&entry.key)));
+    }
+    finding
+}
+
+/// What a form's error says to write, if that is of the form indeed, and the whole of the advice.
+fn instead(said: &str, check: Option<FormatCheck>) -> Option<(&str, &str)> {
+    let (_, order) = said.split_once("; ")?;
+    let text = order.strip_prefix("write `")?.split('`').next()?;
+    check?(text).is_ok().then_some((text, order))
 }
 
 fn set(key: &str, value: &str, spelling: Spelling) -> String {
@@ -231,25 +297,6 @@ fn set(key: &str, value: &str, spelling: Spelling) -> String {
         Syntax::Kdl => format!("{} {value}", spelling.key(key)),
         Syntax::Yaml => format!("{key}: {value}"),
         Syntax::Json => format!("\"{key}\": {value}"),
-    }
-}
-
-fn accepts(shape: Shape<'_>, kind: &Kind) -> bool {
-    match kind {
-        Kind::Bool(_) => shape.has_type("boolean"),
-        Kind::Integer(_) => shape.has_type("integer") || shape.has_type("number"),
-        Kind::Float(_) => shape.has_type("number"),
-        Kind::String(_) => shape.has_type("string"),
-        _ => false,
-    }
-}
-
-fn literal(kind: &Kind, spelling: Spelling) -> Option<String> {
-    match kind {
-        Kind::Bool(b) => Some(spelling.boolean(*b).to_owned()),
-        Kind::Integer(n) => Some(n.to_string()),
-        Kind::String(text) => Some(spelling.string(text)),
-        _ => None,
     }
 }
 
@@ -298,14 +345,17 @@ impl Subject<'_> {
         let name = &self.name;
         let mut help = Vec::new();
         let mut noted = true;
+        let mut better = None;
         let (message, label) = match kind {
             Error::Format { format } => {
-                let said = self.text.and_then(|text| formats.get(format)?(text).err());
-                let (what, instead) = match said.as_deref().map(|s| s.split_once("; ").unwrap_or((s, ""))) {
-                    Some((what, instead)) => (what.to_owned(), instead.to_owned()),
+                let check = formats.get(format);
+                let said = self.text.and_then(|text| check?(text).err());
+                let (what, order) = match said.as_deref().map(|s| s.split_once("; ").unwrap_or((s, ""))) {
+                    Some((what, order)) => (what.to_owned(), order.to_owned()),
                     None => (format!("this is not of the form `{format}`"), String::new()),
                 };
-                help.extend((!instead.is_empty()).then_some(instead));
+                better = said.as_deref().and_then(|s| instead(s, check)).map(|(text, _)| text.to_owned());
+                help.extend((!order.is_empty()).then(|| self.own_example(&order).unwrap_or(order)));
                 noted = said.is_none();
                 (format!("{name}: {what}"), "not of the form asked for".to_owned())
             }
@@ -355,7 +405,16 @@ impl Subject<'_> {
             help.push(self.remedy(kind, spelling));
         }
         let mut finding = Diagnostic::new(Code::PUR0104, message).at(self.span, label);
-        finding.help = help;
+        match better {
+            Some(better) => {
+                let order = help.concat();
+                // Only a letter's case makes no other name of it.
+                let certain = self.text.is_some_and(|t| t.eq_ignore_ascii_case(&better));
+                let text = self.written(&better, spelling);
+                finding = finding.fix(self.span, text, order).certain(certain);
+            }
+            None => finding.help = help,
+        }
         if let Some(text) = self.shape.filter(|_| noted).and_then(first_sentence) {
             finding = finding.note(format!("{name}: {text}"));
         }
@@ -377,6 +436,15 @@ impl Subject<'_> {
             }
             None => finding,
         }
+    }
+
+    /// In place of a form's examples that of the field, where it has one of its own: a version of another program
+    /// is of the right form, and of no use.
+    fn own_example(&self, order: &str) -> Option<String> {
+        let example = self.shape?.keyword("examples")?.get(0)?.as_str()?;
+        let quoted = format!("`{example}`");
+        (order.starts_with("write it like ") && !order.contains(&quoted))
+            .then(|| format!("write it like {quoted}"))
     }
 
     /// What to write where the error itself does not tell.
@@ -437,26 +505,15 @@ impl Subject<'_> {
         match meant.filter(|_| self.text.is_some()) {
             Some(Guess { word, certain }) => {
                 let (new, order) = (self.written(word, spelling), format!("did you mean `{word}`?"));
-                if certain {
-                    finding.fix(self.span, new, order)
-                } else {
-                    finding.suggest(self.span, new, order)
-                }
+                finding.fix(self.span, new, order).certain(certain)
             }
             None if words.len() == 1 => finding.help(format!("write {}", some(&words, "or"))),
             None => finding.help(format!("write one of {}", some(&words, "and"))),
         }
     }
 
-    /// What the words mean, where the schema says so and it is short.
     fn words(&self) -> Vec<String> {
-        let meanings = self.shape.and_then(|s| s.keyword("x-purlin-words")).and_then(Json::as_object);
-        meanings
-            .filter(|m| m.len() <= 4)
-            .into_iter()
-            .flatten()
-            .filter_map(|(word, text)| Some(format!("`{word}`: {}", sentence(text.as_str()?)?)))
-            .collect()
+        self.shape.map(meanings).unwrap_or_default()
     }
 
     fn out_of_range(&self, kind: &Error, value: &Value) -> (String, String) {
@@ -483,6 +540,17 @@ impl Subject<'_> {
         let kind = if self.shape.is_some_and(|s| s.has_type("integer")) { "whole number" } else { "number" };
         (format!("{} is {stands}, {side}", self.name), format!("write a {kind} {}", range.join(" ")))
     }
+}
+
+/// What the words of a shape mean, where the schema says so and it is short.
+pub fn meanings(shape: Shape<'_>) -> Vec<String> {
+    let meanings = shape.keyword("x-purlin-words").and_then(Json::as_object);
+    meanings
+        .filter(|m| m.len() <= 4)
+        .into_iter()
+        .flatten()
+        .filter_map(|(word, text)| Some(format!("`{word}`: {}", sentence(text.as_str()?)?)))
+        .collect()
 }
 
 fn few(name: &str, has: usize, limit: u64) -> String {

@@ -1,6 +1,8 @@
 //! Findings about an object's keys: unknown, gone, missing, and choices not made.
 
 use super::Meant;
+use super::explain::meanings;
+use super::fit::{fitted, takes};
 use super::place::{Link, Place};
 use super::spelling::{Known, Spelling, list, some, strange};
 use crate::diag::{Code, Diagnostic, Guess, bare, guess};
@@ -73,34 +75,80 @@ fn explain<'a>(
         !given(key) && choices.iter().any(|group| group.contains(&key) && group.iter().any(|k| given(k)))
     };
     let useful = || known.iter().filter(|k| k.shape.planned().is_none() && !foreclosed(k.key));
-    let named = |shown: &str| known.iter().find(|k| k.shown == shown).map(|k| k.key);
+    let named = |shown: &str| known.iter().find(|k| k.shown == shown);
+    let renamed =
+        |finding, k: &Known<'a>, certain| (rename(finding, entry, k, certain, spelling), Some(k.key));
+    let repeated = |finding: Diagnostic, shown: &str| {
+        (finding.help(format!("it is already given as `{shown}`; leave this one out")), None)
+    };
 
     if let Some(strange) = strange(&entry.key) {
         let finding = finding.note(strange.message);
         let plain = strange.plain.unwrap_or_default();
         return match open().find(|k| bare(&k.shown) == bare(&plain)) {
-            Some(k) => (rename(finding, entry, &k.shown, true, spelling), Some(k.key)),
+            Some(k) => renamed(finding, k, true),
             None => (list_keys(finding, useful(), &title), None),
         };
     }
     if let Some(k) = open().find(|k| bare(&k.shown) == bare(&entry.key) || bare(k.key) == bare(&entry.key)) {
-        return (rename(finding, entry, &k.shown, true, spelling), Some(k.key));
+        return renamed(finding, k, true);
     }
-    if known.iter().any(|k| bare(&k.shown) == bare(&entry.key)) {
-        return (
-            finding.help(format!(
-                "it is already given as `{}`; leave this one out",
-                named_like(known, &entry.key)
-            )),
-            None,
-        );
+    if let Some(k) = known.iter().find(|k| bare(&k.shown) == bare(&entry.key)) {
+        return repeated(finding, &k.shown);
     }
     if let Some((key, home)) = home(&entry.key, outward, known, spelling) {
         return (finding.help(format!("`{key}` belongs in {home}")), None);
     }
-    match guess(&written, open().map(|k| k.shown.as_str())) {
-        Some(Guess { word, certain }) => (rename(finding, entry, word, certain, spelling), named(word)),
-        None => (list_keys(finding, useful(), &title), None),
+    let likely = guess(&written, known.iter().map(|k| k.shown.as_str()));
+    if let Some(Guess { word, certain: true }) = likely
+        && open().all(|k| k.shown != word)
+    {
+        return repeated(finding, word);
+    }
+    let likely = guess(&written, open().map(|k| k.shown.as_str()));
+    match likely.and_then(|g| Some((named(g.word)?, g.certain))) {
+        Some((k, true)) => renamed(finding, k, true),
+        likely => match (elsewhere(&entry.key, outward.top(), spelling), likely) {
+            (Some(example), _) => {
+                (finding.help(format!("`{written}` has its place elsewhere: `{example}`")), None)
+            }
+            (None, Some((k, certain))) => renamed(finding, k, certain),
+            (None, None) => (list_keys(finding, useful(), &title), None),
+        },
+    }
+}
+
+/// The one place in the whole language that has a key of this name, written from the top.
+fn elsewhere(key: &str, top: Option<Shape<'_>>, spelling: Spelling) -> Option<String> {
+    let mut found = Vec::new();
+    search(key, top?, &mut Vec::new(), &mut found, spelling);
+    match found.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    }
+}
+
+fn search<'a>(
+    key: &str,
+    shape: Shape<'a>,
+    way: &mut Vec<Known<'a>>,
+    found: &mut Vec<String>,
+    spelling: Spelling,
+) {
+    // No spec is deeper; the bound is for a schema whose shapes hold each other.
+    if way.len() > 8 || found.len() > 1 {
+        return;
+    }
+    for (name, field) in shape.properties().filter(|(_, field)| field.planned().is_none()) {
+        let known = Known { shown: spelling.field(name, Some(field)), key: name, shape: field };
+        if bare(&known.shown) == bare(key) || bare(known.key) == bare(key) {
+            let inner = spelling.example(&known, 1);
+            found.push(way.iter().rev().fold(inner, |inner, outer| spelling.around(outer, &inner)));
+        }
+        let below = field.map_value().or_else(|| field.item()).unwrap_or(field);
+        way.push(known);
+        search(key, below, way, found, spelling);
+        way.pop();
     }
 }
 
@@ -113,17 +161,28 @@ fn is_given(value: &Value, shape: Option<Shape<'_>>, key: &str, spelling: Spelli
     })
 }
 
-fn named_like(known: &[Known<'_>], key: &str) -> String {
-    known.iter().find(|k| bare(&k.shown) == bare(key)).map(|k| k.shown.clone()).unwrap_or_default()
-}
-
-fn rename(finding: Diagnostic, entry: &Entry, word: &str, certain: bool, spelling: Spelling) -> Diagnostic {
-    let (text, order) = (spelling.written_key(word), format!("did you mean `{word}`?"));
-    if certain {
-        finding.fix(entry.key_span, text, order)
-    } else {
-        finding.suggest(entry.key_span, text, order)
+fn rename(
+    finding: Diagnostic,
+    entry: &Entry,
+    known: &Known<'_>,
+    certain: bool,
+    spelling: Spelling,
+) -> Diagnostic {
+    let word = &known.shown;
+    let (mut span, mut text) = (entry.key_span, spelling.written_key(word));
+    let mut order = format!("did you mean `{word}`?");
+    // A name in the singular mostly has a value to match: one error less to meet next.
+    if !takes(known.shape, &entry.value)
+        && let Some(fit) = fitted(&entry.value, known.shape, spelling)
+    {
+        let pair = format!("{text}: {}", fit.text);
+        order = format!("did you mean `{pair}`?");
+        if !fit.whole {
+            return finding.help(order);
+        }
+        (span, text) = (span.to(entry.value.span), pair);
     }
+    finding.fix(span, text, order).certain(certain)
 }
 
 fn list_keys<'a, 'b: 'a>(
@@ -207,9 +266,11 @@ pub fn missing(
     for (key, shown) in lacks.into_iter().zip(names) {
         let Some(shape) = field(key) else { continue };
         let known = Known { shown, key, shape };
-        if let Some(text) = first_sentence(known.shape) {
-            finding = finding.note(format!("`{}`: {text}", known.shown));
+        let words = meanings(shape);
+        if words.is_empty() {
+            finding.notes.extend(first_sentence(shape).map(|text| format!("`{}`: {text}", known.shown)));
         }
+        finding.notes.extend(words);
         let positional = spelling.is_kdl() && positions.contains(&key);
         let sample = spelling.sample(known.shape, 0);
         let node = match outward.last().link {
@@ -218,9 +279,20 @@ pub fn missing(
             Link::Root => outward.shape().and_then(Shape::document).map(|(_, node)| node.to_owned()),
             Link::Member(_) => None,
         };
+        let words = shape.words();
         finding = finding.help(match node {
+            _ if !positional && (2..=4).contains(&words.len()) => {
+                let words = words.iter().map(|word| spelling.with_value(&known, &spelling.string(word)));
+                format!("add {}", some(&words.collect::<Vec<_>>(), "or"))
+            }
+            _ if !positional && shape.is_scalar() => {
+                format!("add `{}`", spelling.with_value(&known, &sample))
+            }
+            _ if !positional && spelling.is_kdl() => {
+                format!("add in its block: `{}`", spelling.example(&known, 0))
+            }
             _ if !positional => format!("add `{}`", spelling.example(&known, 0)),
-            Some(node) => format!("write it after the node's name: `{node} {sample}`"),
+            Some(node) => format!("write `{node} {sample}`"),
             None => format!("write it after the node's key: `{sample}`"),
         });
     }

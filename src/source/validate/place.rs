@@ -87,6 +87,11 @@ impl<'a> Place<'a> {
         self.last().shape
     }
 
+    /// The shape of the whole tree.
+    pub const fn top(&self) -> Option<Shape<'a>> {
+        self.root.shape
+    }
+
     /// All values on the way, this one included.
     pub fn values(&self) -> impl Iterator<Item = &'a Value> {
         std::iter::once(self.root.value).chain(self.below.iter().map(|s| s.value))

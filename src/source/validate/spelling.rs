@@ -102,6 +102,7 @@ impl Spelling {
                 serde_json::Value::String(text) => return self.string(text),
                 serde_json::Value::Number(number) => return number.to_string(),
                 serde_json::Value::Bool(b) => return self.boolean(*b).to_owned(),
+                example if depth < 2 => return self.json(example, shape),
                 _ => {}
             }
         }
@@ -127,6 +128,82 @@ impl Spelling {
         "\"…\"".to_owned()
     }
 
+    /// A literal field with a value, as one would add it: in KDL a property, which fits wherever its node does.
+    pub fn with_value(self, known: &Known<'_>, value: &str) -> String {
+        let shown = &known.shown;
+        match self.0 {
+            Syntax::Kdl if is_literal(known.shape) => format!("{shown}={value}"),
+            Syntax::Kdl => format!("{shown} {value}").trim_end().to_owned(),
+            Syntax::Yaml => format!("{shown}: {value}"),
+            Syntax::Json => format!("\"{shown}\": {value}"),
+        }
+    }
+
+    /// Something within the block or mapping of a field, whatever the names of a collection are.
+    pub fn around(self, outer: &Known<'_>, inner: &str) -> String {
+        let Known { shown, key, shape } = outer;
+        // Such a struct is no level of its own to a person.
+        if shape.is_inline() {
+            return inner.to_owned();
+        }
+        let (map, list) = (shape.map_value().is_some(), shape.item().is_some());
+        match (self.0, shape.node_name()) {
+            (Syntax::Kdl, Some(node)) if map && shape.is_block() => {
+                format!("{} {{ {node} \"…\" {{ {inner} }} }}", self.key(key))
+            }
+            (Syntax::Kdl, _) if map => format!("{shown} \"…\" {{ {inner} }}"),
+            (Syntax::Kdl, _) => format!("{shown} {{ {inner} }}"),
+            (Syntax::Yaml, _) if map => format!("{shown}: {{ …: {{ {inner} }} }}"),
+            (Syntax::Yaml, _) if list => format!("{shown}: [{{ {inner} }}]"),
+            (Syntax::Yaml, _) => format!("{shown}: {{ {inner} }}"),
+            (Syntax::Json, _) if map => format!("\"{shown}\": {{ \"…\": {{ {inner} }} }}"),
+            (Syntax::Json, _) if list => format!("\"{shown}\": [{{ {inner} }}]"),
+            (Syntax::Json, _) => format!("\"{shown}\": {{ {inner} }}"),
+        }
+    }
+
+    /// A value that the model spells in JSON, as it is written after its key.
+    fn json(self, value: &serde_json::Value, shape: Shape<'_>) -> String {
+        use serde_json::Value as Json;
+        match value {
+            Json::String(text) => self.string(text),
+            Json::Bool(b) => self.boolean(*b).to_owned(),
+            Json::Array(list) => {
+                let items = list.iter().map(|v| shape.item().map_or_else(String::new, |s| self.json(v, s)));
+                let items: Vec<String> = items.collect();
+                // Examples have one element, which is one node.
+                if self.is_kdl() { items.join(" ") } else { format!("[{}]", items.join(", ")) }
+            }
+            Json::Object(object) => {
+                let (mut line, mut block) = (Vec::new(), Vec::new());
+                let positions = if self.is_kdl() { shape.arguments() } else { Vec::new() };
+                for (key, value) in object {
+                    let Some(field) = shape.property(key) else { continue };
+                    let known = Known { shown: self.field(key, Some(field)), key, shape: field };
+                    let text = self.json(value, field);
+                    if positions.contains(&key.as_str()) {
+                        line.push(text);
+                    } else if self.is_kdl() && *value == Json::Bool(true) {
+                        block.push(known.shown);
+                    } else if self.is_kdl() && is_literal(field) {
+                        line.push(self.with_value(&known, &text));
+                    } else {
+                        block.push(self.with_value(&known, &text));
+                    }
+                }
+                match (self.is_kdl(), block.is_empty()) {
+                    (true, true) => line.join(" "),
+                    (true, false) => {
+                        line.push(format!("{{ {} }}", block.join("; ")));
+                        line.join(" ")
+                    }
+                    (false, _) => format!("{{ {} }}", block.join(", ")),
+                }
+            }
+            Json::Null | Json::Number(_) => value.to_string(),
+        }
+    }
+
     fn sample_struct(self, shape: Shape<'_>, depth: usize) -> String {
         let required = shape.required();
         // An example of an example helps nobody.
@@ -136,7 +213,9 @@ impl Spelling {
         let (mut line, mut block) = (Vec::new(), Vec::new());
         for known in self.known(shape).iter().filter(|k| required.contains(&k.key)) {
             if self.is_kdl() && shape.arguments().contains(&known.key) {
-                line.push(self.sample(known.shape, depth + 1));
+                line.insert(0, self.sample(known.shape, depth + 1));
+            } else if self.is_kdl() && is_literal(known.shape) {
+                line.push(self.with_value(known, &self.sample(known.shape, depth + 1)));
             } else {
                 block.push(self.example(known, depth + 1));
             }
@@ -152,6 +231,11 @@ impl Spelling {
             format!("{{ {} }}", block.join(", "))
         }
     }
+}
+
+/// One literal says all of it.
+fn is_literal(shape: Shape<'_>) -> bool {
+    shape.is_scalar() || shape.is_json()
 }
 
 /// A string between double quotes, with the escapes of the syntax.

@@ -261,6 +261,24 @@ fn a_key_that_belongs_elsewhere() {
 }
 
 #[test]
+fn a_key_of_a_place_far_away() {
+    kdl(
+        &json!({"spec": {"laneWidth": 3}}),
+        &[
+            "PUR0101 [laneWidth] `node` has no `lane-width` = `lane-width` has its place elsewhere: `roads { road \"…\" { \
+           paved { lane-width 1 } } }`",
+        ],
+    );
+}
+
+#[test]
+fn a_key_and_its_value_are_mended_at_once() {
+    yaml(&with("sign", json!("a")), &["PUR0101 [sign] `roads.main` has no `sign` -> signs: [{ text: a }]"]);
+    // Another value than any that would fit says nothing of the form.
+    yaml(&with("net", json!("x")), &["PUR0101 [net] `roads.main` has no `net` -> nets"]);
+}
+
+#[test]
 fn a_misspelt_key_is_not_also_missing() {
     yaml(
         &road(json!({"paved": {"laneWith": 2}})),
@@ -307,7 +325,27 @@ fn a_wrong_type() {
     );
     yaml(
         &with("signs", json!(["a"])),
-        &["PUR0103 [\"a\"] `signs[0]` takes a mapping, not a string = write `{ text: … }`"],
+        &["PUR0103 [\"a\"] `signs[0]` takes a mapping, not a string -> { text: a }"],
+    );
+    yaml(
+        &road(json!({"paved": 3})),
+        &["PUR0103 [3] `paved` takes a mapping, not an integer -> { laneWidth: 3 }?"],
+    );
+    yaml(
+        &json!({"spec": {"roads": [{"name": "a", "gravel": {}}]}}),
+        &["PUR0103 [roads] `roads` takes a mapping, not a list -> { a: { gravel: {} } }?"],
+    );
+    yaml(
+        &json!({"spec": {"labels": ["a=b", "c"]}}),
+        &["PUR0103 [labels] `labels` takes a mapping, not a list = the name is the key: write \
+           `labels: { a: b, c: \"…\" }`"],
+    );
+    yaml(
+        &with("nets", json!([{"net": "10.0.0.0/8", "speed": 7}])),
+        &[
+            "PUR0103 [{net] `nets[0]` takes a string, not a mapping = write `\"10.0.0.0/8\"` alone = `speed` belongs in \
+           `roads.main`",
+        ],
     );
     yaml(
         &road(json!({"gravel": null})),
@@ -409,11 +447,8 @@ fn a_value_in_foreign_letters() {
 #[test]
 fn a_missing_key() {
     yaml(&road(json!({"paved": {}})), &["PUR0105 [paved] `paved` lacks `laneWidth` = add `laneWidth: 1`"]);
-    kdl(&road(json!({"paved": {}})), &["PUR0105 [paved] `paved` lacks `lane-width` = add `lane-width 1`"]);
-    kdl(
-        &with("signs", json!([{"lit": true}])),
-        &["PUR0105 [{lit] `sign` lacks `text` = write it after the node's name: `sign \"…\"`"],
-    );
+    kdl(&road(json!({"paved": {}})), &["PUR0105 [paved] `paved` lacks `lane-width` = add `lane-width=1`"]);
+    kdl(&with("signs", json!([{"lit": true}])), &["PUR0105 [{lit] `sign` lacks `text` = write `sign \"…\"`"]);
     yaml(&json!({}), &["PUR0105 [{}] the document lacks `spec` = add `spec: {}`"]);
 }
 
@@ -427,7 +462,7 @@ fn a_choice() {
     kdl(
         &road(json!({})),
         &["PUR0106 [main] `road \"main\"` needs exactly one of `paved` and `gravel` = add one of them, \
-                             such as `paved { lane-width 1 }`"],
+                             such as `paved lane-width=1`"],
     );
     let both = check(&road(json!({"paved": {"laneWidth": 1}, "gravel": {}})), Syntax::Yaml);
     assert_eq!(both.len(), 1);
@@ -440,7 +475,7 @@ fn a_planned_choice_beside_a_made_one_is_one_finding() {
         &with("ferry", json!({})),
         &[
             "PUR0108 [ferry] `ferry` is not compiled by this version yet = leave it out until a version of Purlin \
-           compiles it",
+           compiles it: `gravel` is the choice made here",
         ],
     );
 }
@@ -458,8 +493,8 @@ fn a_planned_part() {
     yaml(
         &road(json!({"ferry": {}})),
         &[
-            "PUR0108 [ferry] `ferry` is not compiled by this version yet = leave it out until a version of Purlin \
-           compiles it",
+            "PUR0108 [ferry] `ferry` is not compiled by this version yet = use `paved` or `gravel` in its place until a \
+           version of Purlin compiles it",
         ],
     );
 }

@@ -26,6 +26,31 @@ pub fn run<'a>(root: &'a Value, shape: Shape<'a>, spelling: Spelling) -> Walk<'a
     walk
 }
 
+/// What stands for a planned choice: another that is made already, or those that can be made.
+enum Instead {
+    Chosen(String),
+    Open(String),
+}
+
+fn instead(place: &Place<'_>, spelling: Spelling) -> Option<Instead> {
+    let (entry, parent) = (place.holder()?, place.parent()?);
+    let shape = parent.shape()?;
+    let group = shape.one_of().into_iter().find(|g| g.contains(&entry.key.as_str()))?;
+    let others = group.into_iter().filter_map(|key| Some((key, shape.property(key)?)));
+    let others: Vec<_> = others.filter(|(_, field)| field.planned().is_none()).collect();
+    let given = |key: &str| parent.value().entry(key).is_some();
+    let named = |made: bool| -> Vec<String> {
+        let some = others.iter().filter(|(key, _)| !made || given(key));
+        some.map(|(key, field)| spelling.field(key, Some(*field))).collect()
+    };
+    let (made, open) = (named(true), named(false));
+    match (made.as_slice(), open.as_slice()) {
+        ([], []) => None,
+        ([], open) => Some(Instead::Open(list(open, "or"))),
+        (made, _) => Some(Instead::Chosen(list(made, "or"))),
+    }
+}
+
 impl<'a> Walk<'a> {
     fn visit(&mut self, place: &mut Place<'a>, spelling: Spelling) {
         let value = place.value();
@@ -62,6 +87,12 @@ impl<'a> Walk<'a> {
 
     fn is_planned(&mut self, place: &Place<'a>, text: &str, spelling: Spelling) {
         self.planned.insert(from_ref(place.value()));
+        let until = "until a version of Purlin compiles it";
+        let help = match instead(place, spelling) {
+            Some(Instead::Chosen(names)) => format!("leave it out {until}: {names} is the choice made here"),
+            Some(Instead::Open(names)) => format!("use {names} in its place {until}"),
+            None => format!("leave it out {until}"),
+        };
         self.found.push(
             Diagnostic::new(
                 Code::PUR0108,
@@ -69,7 +100,7 @@ impl<'a> Walk<'a> {
             )
             .at(place.span(), "planned, not built")
             .note(text)
-            .help("leave it out until a version of Purlin compiles it"),
+            .help(help),
         );
     }
 

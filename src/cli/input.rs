@@ -54,6 +54,7 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
     let node = compile(sources, file, syntax, findings);
     // What is shown from here on must not spread a secret that someone wrote into an address.
     sources.mask_credentials(file);
+    findings.mask_credentials();
     Ok(node)
 }
 

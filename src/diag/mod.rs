@@ -7,12 +7,14 @@ mod code;
 mod guess;
 pub mod human;
 pub mod json;
+mod secret;
 mod span;
 mod visible;
 
 pub use code::{CODES, Code};
 pub use guess::{Guess, bare, guess};
-pub use span::{FileId, Moved, Position, SourceFile, Sources, Span, Spanned, masked};
+pub use secret::masked;
+pub use span::{FileId, Moved, Position, SourceFile, Sources, Span, Spanned};
 pub use visible::{obeyed, visible_line, visible_text};
 
 use std::collections::BTreeSet;
@@ -131,6 +133,17 @@ impl Diagnostic {
         self
     }
 
+    fn mask_credentials(&mut self) {
+        let labels = self.labels.iter_mut().map(|label| &mut label.message);
+        let texts =
+            std::iter::once(&mut self.message).chain(labels).chain(&mut self.notes).chain(&mut self.help);
+        for text in texts {
+            *text = masked(text).unwrap_or_else(|| std::mem::take(text));
+        }
+        // A fix that would write a mask is none.
+        self.fix.take_if(|fix| masked(&fix.replacement).is_some() || masked(&fix.message).is_some());
+    }
+
     /// The same finding, its places among the texts of another run.
     #[must_use]
     pub fn moved(mut self, moved: &Moved) -> Self {
@@ -208,6 +221,11 @@ impl Findings {
 
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
+    }
+
+    /// Masks the credentials that findings quote.
+    pub fn mask_credentials(&mut self) {
+        self.list.iter_mut().for_each(Diagnostic::mask_credentials);
     }
 
     /// Takes in the findings of another run.

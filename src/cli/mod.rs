@@ -102,9 +102,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Printing help into a closed pipe is nobody's mistake.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            // Printing help into a closed pipe is nobody's mistake; help that finds no room was not given.
+            let lost = error.print().is_err_and(|e| e.kind() != std::io::ErrorKind::BrokenPipe);
+            return ExitCode::from(if lost || error.use_stderr() { 2 } else { 0 });
         }
     };
     let session = Session::new(arguments.root, arguments.color);

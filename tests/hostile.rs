@@ -81,16 +81,41 @@ fn facts_and_ledgers_cannot_write_to_the_terminal() {
     }
 }
 
+/// Names of files, and what files that cannot be used say of themselves, are shown too.
+#[test]
+fn no_name_and_no_message_is_obeyed() {
+    let dir = workplace();
+    let name = "\u{1b}]0;x\u{7}\n::error::\u{9b}2J";
+    let spec = format!("a{name}.kdl");
+    std::fs::write(dir.path().join(&spec), "purlin \"v1alpha1\"\nnode \"a\" { bridge; }\n").unwrap();
+    let json = serde_json::Value::from(name);
+    put(dir.path(), "version.json", &format!(r#"{{"version":{json}}}"#));
+    put(dir.path(), "field.json", &format!(r#"{{"version":"purlin.dev/facts/v1alpha1",{json}:1}}"#));
+    for arguments in [
+        &["check", &spec] as &[&str],
+        &["check", "--format", "json", &spec],
+        &["check", &format!("gone{name}.kdl")],
+        &["check", "node.kdl", "--facts", "version.json"],
+        &["check", "node.kdl", "--facts", "field.json"],
+    ] {
+        let text = said(&purlin(dir.path(), arguments));
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{arguments:?}: {text:?}");
+        assert!(!text.contains("\n::error::"), "{arguments:?}: {text:?}");
+    }
+}
+
 #[test]
 fn a_full_or_closed_stdout_is_no_success_and_no_panic() {
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let status = Command::new(env!("CARGO_BIN_EXE_purlin"))
-        .args(["schema"])
-        .stdout(full)
-        .stderr(std::process::Stdio::null())
-        .status()
-        .unwrap();
-    assert_eq!(status.code(), Some(2));
+    for argument in ["schema", "--help"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let status = Command::new(env!("CARGO_BIN_EXE_purlin"))
+            .arg(argument)
+            .stdout(full)
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert_eq!(status.code(), Some(2), "{argument}");
+    }
 }
 
 #[test]

@@ -19,6 +19,14 @@ macro_rules! sections {
         pub struct Spec {
             /// What the output must work with.
             pub target: Option<Target>,
+            /// Parts to take in: files below the spec's directory, in its syntax, that begin with `part` instead of `node`.
+            #[serde(default)]
+            #[schemars(extend("x-purlin-node" = "include", "x-purlin-include" = true, "examples" = [["parts/gpu.kdl"]]))]
+            pub include: Vec<String>,
+            /// Values that hold where neither the spec nor a part gives others. A nearer file's defaults come before those of
+            /// the files that it includes.
+            #[schemars(extend("x-purlin-defaults" = true, "x-purlin-like" = "#/$defs/Spec"))]
+            pub defaults: Option<serde_json::Map<String, serde_json::Value>>,
             /// Foreign files that Purlin may take over or remove.
             #[serde(default)]
             #[schemars(extend("x-purlin-node" = "adopt", "examples" = [{"/etc/cni/net.d/20-theirs.conflist": "remove"}]))]

@@ -22,7 +22,7 @@ fn check(name: &str, text: &str, facts: Option<&Facts>) -> (Vec<Diagnostic>, Sou
             let _ = diff(&plan, facts, &mut findings);
         }
     }
-    sources.mask_credentials(file);
+    sources.mask_credentials();
     (findings.into_sorted(), sources)
 }
 

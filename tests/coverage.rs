@@ -106,7 +106,7 @@ impl Filler {
         if shape.is_struct() {
             let dropped = self.not_chosen(shape);
             let fields = shape.properties().filter(|(name, field)| {
-                !dropped.contains(name) && (self.planned || field.planned().is_none())
+                !dropped.contains(name) && (self.planned || field.planned().is_none()) && !other_files(*field)
             });
             let fields: Vec<_> = fields.collect();
             let under = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
@@ -178,10 +178,15 @@ fn documents() -> Vec<(Json, BTreeSet<String>)> {
         .collect()
 }
 
+/// What says how files come together is no part of what they come to; tests/include.rs is about it.
+fn other_files(field: Shape<'_>) -> bool {
+    field.is_include() || field.is_defaults()
+}
+
 /// Every field of the schema by its generic path, and whether it or one around it is only planned.
 fn fields() -> Vec<(String, bool)> {
     fn walk(shape: Shape<'_>, path: &str, planned: bool, list: &mut Vec<(String, bool)>) {
-        for (name, field) in shape.properties() {
+        for (name, field) in shape.properties().filter(|(_, field)| !other_files(*field)) {
             let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
             let planned = planned || field.planned().is_some();
             list.push((path.clone(), planned));

@@ -3,12 +3,13 @@
 //!
 //! `PURLIN_BLESS=1 cargo test --test diagnostics` writes the renderings in tests/diagnostics/ anew.
 
-use purlin::compile::compile;
+use purlin::compile::compile_in;
 use purlin::diag::{CODES, Code, Diagnostic, Findings, Sources, human};
 use purlin::emission::emit;
 use purlin::facts::Facts;
 use purlin::plan;
-use purlin::source::{Syntax, decode, kebab};
+use purlin::source::{Syntax, Tree, decode, kebab};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const SYNTAXES: [Syntax; 2] = [Syntax::Kdl, Syntax::Yaml];
@@ -27,6 +28,18 @@ struct Part {
     kdl: Option<String>,
     yaml: Option<String>,
     facts: Option<Facts>,
+    /// Files beside the example: ```` ```kdl common.kdl ````.
+    files: BTreeMap<String, String>,
+}
+
+impl Tree for Part {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        self.files.get(path).map(|text| text.clone().into()).ok_or_else(|| "see that it is there".to_owned())
+    }
+
+    fn name(&self, path: &str) -> String {
+        path.to_owned()
+    }
 }
 
 impl Part {
@@ -88,6 +101,10 @@ impl Page {
             "Right" => &mut self.right,
             other => panic!("{code}: a section `{other}`"),
         };
+        if let Some((_, name)) = language.split_once(' ') {
+            assert!(part.files.insert(name.to_owned(), body).is_none(), "{code}: two files `{name}`");
+            return;
+        }
         let before = match language {
             "kdl" => part.kdl.replace(body).is_some(),
             "yaml" => part.yaml.replace(body).is_some(),
@@ -107,7 +124,8 @@ fn run(part: &Part, syntax: Syntax, mut findings: Findings) -> (Vec<Diagnostic>,
     let text = part.example(syntax).unwrap_or_default();
     let name = format!("edge-a.{}", ending(syntax));
     if let Some(file) = decode(&mut sources, &name, text.as_bytes(), &mut findings)
-        && let Some(node) = compile(&sources, file, syntax, &mut findings)
+        && let Some(spec) = compile_in(&mut sources, (file, &name), syntax, part, &mut findings)
+        && let Some(node) = spec.node
     {
         let plan = emit(&node, part.facts.as_ref(), &mut findings);
         if let Some(facts) = &part.facts {
@@ -287,6 +305,7 @@ fn a_fix_mends_the_example() {
                 kdl: (syntax == Syntax::Kdl).then(|| String::clone(example)),
                 yaml: (syntax == Syntax::Yaml).then(|| String::clone(example)),
                 facts: page.wrong.facts.clone(),
+                files: page.wrong.files.clone(),
             };
             let (left, left_sources) = run(&part(&mended), syntax, Findings::new());
             assert!(left.is_empty(), "{}\n{}", shown(&found, &sources), shown(&left, &left_sources));
@@ -301,6 +320,7 @@ fn said(body: &str, facts: Option<&str>) -> String {
         kdl: Some(format!("purlin \"v1alpha1\"\nnode \"edge-a\" {{\n{body}\n}}\n")),
         yaml: None,
         facts: facts.map(|f| Facts::from_json(f).unwrap()),
+        ..Part::default()
     };
     let (found, sources) = run(&part, Syntax::Kdl, Findings::new());
     shown(&found, &sources)

@@ -1,6 +1,7 @@
 //! `purlin check`
 
 use super::parallel::in_parallel;
+use super::tree::TreeOption;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
@@ -18,6 +19,8 @@ pub struct Check {
     /// Facts of the node, as `purlin observe` writes them: more can be proved then.
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
+    #[command(flatten)]
+    tree: TreeOption,
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -35,7 +38,7 @@ impl Check {
     fn one(&self, path: &Path, facts: Option<&Facts>, session: &Session) -> Result<Verdict, Failure> {
         let mut verdict = Verdict::default();
         let Verdict { sources, findings, unproven } = &mut verdict;
-        if let Some(node) = input::spec(path, sources, findings)? {
+        if let Some(node) = input::spec(path, &self.tree, sources, findings)? {
             let tree = match &session.root {
                 Some(dir) => Some(input::tree_facts(session, dir, facts.cloned(), node.platform())?.1),
                 None => None,

@@ -1,5 +1,6 @@
 //! `purlin diff`
 
+use super::tree::TreeOption;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
@@ -18,6 +19,8 @@ pub struct DiffCommand {
     /// Compare with the node that these facts tell of. With --root: with that tree, on a host like this.
     #[arg(long, value_name = "FILE")]
     facts: Option<PathBuf>,
+    #[command(flatten)]
+    tree: TreeOption,
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
@@ -27,7 +30,7 @@ impl DiffCommand {
     pub fn run(&self, session: &Session) -> Outcome {
         let mut sources = Sources::default();
         let mut findings = Findings::new();
-        let node = input::spec(&self.spec, &mut sources, &mut findings)?;
+        let node = input::spec(&self.spec, &self.tree, &mut sources, &mut findings)?;
         let diff = match node {
             Some(node) => {
                 let facts = self.facts(session, node.platform())?;

@@ -1,7 +1,8 @@
 //! What several commands read: specs, facts, and a tree in place of a host; and how they show findings.
 
+use super::tree::TreeOption;
 use super::{Failure, OutputFormat, Session};
-use crate::compile::compile;
+use crate::compile::compile_in;
 use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
 use crate::facts::Facts;
 use crate::facts::platform::Platform;
@@ -35,7 +36,12 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 }
 
 /// Reads and compiles one spec. `None` when it has errors, which the findings then name.
-pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Result<Option<Node>, Failure> {
+pub fn spec(
+    path: &Path,
+    tree: &TreeOption,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Result<Option<Node>, Failure> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
         return Err(Failure(
@@ -51,9 +57,10 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
     // One whole letter more than the language's limit shows that it is passed.
     let bytes = read(path, Limits::default().bytes as u64 + 4)?;
     let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
-    let node = compile(sources, file, syntax, findings);
+    let (files, below) = tree.of(path)?;
+    let node = compile_in(sources, (file, &below), syntax, &files, findings).and_then(|spec| spec.node);
     // What is shown from here on must not spread a secret that someone wrote into an address.
-    sources.mask_credentials(file);
+    sources.mask_credentials();
     findings.mask_credentials();
     Ok(node)
 }

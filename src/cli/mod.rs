@@ -10,6 +10,7 @@ mod observe;
 mod parallel;
 mod render;
 mod schema;
+mod tree;
 
 use crate::diag::{obeyed, visible_line};
 use clap::{Parser, Subcommand, ValueEnum};

@@ -1,5 +1,6 @@
 //! `purlin render`
 
+use super::tree::TreeOption;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{Findings, Sources, visible_line};
 use crate::emission::emit;
@@ -14,6 +15,8 @@ pub struct Render {
     /// A node spec (.kdl, .yaml, .json).
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
+    #[command(flatten)]
+    tree: TreeOption,
     /// The directory to write below; made when it is not there. Needed, unless --root names the tree.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -47,7 +50,7 @@ impl Render {
         let host = self.facts.as_deref().map(input::facts_file).transpose()?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();
-        let Some(node) = input::spec(&self.spec, &mut sources, &mut findings)? else {
+        let Some(node) = input::spec(&self.spec, &self.tree, &mut sources, &mut findings)? else {
             let cut_short = findings.is_cut_short();
             input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
             return Ok(1);

@@ -47,6 +47,7 @@ codes! {
     PUR0003 Error "the file is beyond a limit";
     PUR0004 Error "the version word is missing or unknown";
     PUR0005 Error "a feature of the syntax that a spec does not use";
+    PUR0007 Error "an include that cannot be followed";
     // 01xx: the shape
     PUR0101 Error "a key that the spec does not know";
     PUR0102 Error "a key given twice";
@@ -57,6 +58,7 @@ codes! {
     PUR0107 Error "a KDL node with arguments, properties or children that it does not take";
     PUR0108 Error "a part of the spec that this version does not compile yet";
     PUR0109 Error "something that is gone from Kubernetes";
+    PUR0110 Error "two files give one value differently";
     // 02xx: the meaning
     PUR0201 Error "a reference to a name that is not defined";
     PUR0202 Error "not exactly one default";

@@ -133,12 +133,12 @@ impl Sources {
         self.get(id).map_or("", |f| &f.text)
     }
 
-    /// Masks the credentials of every address in a text, byte for byte, so that no rendering of a finding shows them.
-    pub fn mask_credentials(&mut self, id: FileId) {
-        if let Some(file) = self.files.get_mut(usize::from(id.0))
-            && let Some(masked) = masked(&file.text)
-        {
-            file.text = masked.into();
+    /// Masks the credentials of every address in the texts, byte for byte, so that no rendering of a finding shows them.
+    pub fn mask_credentials(&mut self) {
+        for file in &mut self.files {
+            if let Some(masked) = masked(&file.text) {
+                file.text = masked.into();
+            }
         }
     }
 

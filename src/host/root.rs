@@ -108,7 +108,10 @@ impl Root {
     }
 
     /// Reads a file that may be reached through links inside the root.
-    pub(super) fn read_linked(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, HostError> {
+    ///
+    /// # Errors
+    /// As for [`Self::read`].
+    pub fn read_linked(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, HostError> {
         let real = self.leads(path)?;
         let parent = real.rsplit_once('/').map_or("/", |(dir, _)| if dir.is_empty() { "/" } else { dir });
         self.read(&[parent], &real, limit)

@@ -6,6 +6,8 @@ use crate::diag::{Code, Diagnostic, Findings, Span};
 
 pub const GROUP: &str = "purlin.dev";
 pub const KIND: &str = "NodeSpec";
+/// The kind of a file that specs include.
+pub const PART_KIND: &str = "NodePart";
 /// The version words that this program reads, the newest last.
 pub const VERSIONS: &[&str] = &["v1alpha1"];
 
@@ -67,7 +69,7 @@ pub fn check(doc: &Doc, syntax: Syntax, findings: &mut Findings) -> Option<()> {
                 .at(top, "no `kind` in this file")
                 .help(format!("write `kind: {KIND}` below the version")),
         ),
-        Some(value) if value.as_str() == Some(KIND) => {}
+        Some(value) if matches!(value.as_str(), Some(KIND | PART_KIND)) => {}
         Some(value) => findings.push(
             Diagnostic::new(Code::PUR0004, format!("the kind `{}` is not known", shown(value)))
                 .at(value.span, "unknown")
@@ -75,6 +77,20 @@ pub fn check(doc: &Doc, syntax: Syntax, findings: &mut Findings) -> Option<()> {
         ),
     }
     Some(())
+}
+
+/// Whether the document is a part, which only counts together with the specs that include it.
+#[must_use]
+pub fn is_part(doc: &Doc) -> bool {
+    doc.root.get("kind").and_then(Value::as_str) == Some(PART_KIND)
+}
+
+/// What makes a file a part.
+pub fn part_line(syntax: Syntax) -> String {
+    match syntax {
+        Syntax::Kdl => "`part { … }` in place of `node \"name\" { … }`".to_owned(),
+        _ => format!("`kind: {PART_KIND}`, and no `metadata.name`"),
+    }
 }
 
 fn shown(value: &Value) -> String {

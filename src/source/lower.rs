@@ -25,7 +25,9 @@ pub fn lower(
 ) -> Option<Doc> {
     let root = schema.root();
     let (version, node) = root.document().unwrap_or(("purlin", "node"));
-    Lower { text, limits, findings }.document(document, root, version, node)
+    // A part's fields are a node's, but it has no name.
+    let part = root.part().filter(|part| document.nodes.iter().any(|n| n.name.value == **part));
+    Lower { text, limits, findings }.document(document, root, version, part.unwrap_or(node), part.is_some())
 }
 
 struct Lower<'a, 'f> {
@@ -85,7 +87,14 @@ impl Filling {
 }
 
 impl<'a> Lower<'a, '_> {
-    fn document(&mut self, document: Block, root: Shape<'_>, version: &str, node: &str) -> Option<Doc> {
+    fn document(
+        &mut self,
+        document: Block,
+        root: Shape<'_>,
+        version: &str,
+        node: &str,
+        part: bool,
+    ) -> Option<Doc> {
         let mut trailing = document.end;
         let (mut versions, mut nodes) = (Vec::new(), Vec::new());
         for top in document.nodes {
@@ -147,15 +156,19 @@ impl<'a> Lower<'a, '_> {
         }
         let node = nodes.remove(0);
         let span = node.span;
+        let kind = if part { header::PART_KIND } else { header::KIND };
         entries.push(Entry {
             key: OBJECT_KIND.to_owned(),
             key_span: node.name.span,
-            value: Value::new(node.name.span, Kind::String(header::KIND.to_owned())),
+            value: Value::new(node.name.span, Kind::String(kind.to_owned())),
             comments: Comments { leading: node.comments.leading.clone(), ..Comments::default() },
         });
         trailing.splice(0..0, node.comments.trailing.clone());
         let mut inner = node.children.as_ref().map(|c| c.end.clone()).unwrap_or_default();
-        let surface = Surface::of_document(root);
+        let mut surface = Surface::of_document(root);
+        if part {
+            surface.arguments.clear();
+        }
         entries.append(&mut self.fields(&node, &surface, Role::Field));
         // The block's last comments belong to the last struct whose fields stand in it.
         match entries.iter_mut().rev().find(|e| surface.has_inline(&e.key)) {

@@ -8,10 +8,12 @@ mod de;
 mod doc;
 mod example;
 mod header;
+mod include;
 mod json;
 mod kdl;
 mod limits;
 mod lower;
+mod merge;
 mod misuse;
 mod reference;
 mod scalar;
@@ -25,7 +27,10 @@ mod yaml;
 pub use case::kebab;
 pub use de::{Error as ShapeError, from_value};
 pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
+pub use header::is_part;
+pub use include::{Alone, Layer, Tree, includes, load};
 pub use limits::{Limits, decode};
+pub use merge::{Yielded, merge};
 pub use reference::{Reference, document as kdl_document, to_reference};
 pub use schema::{Schema, Shape};
 pub use validate::{FormatCheck, Formats, SchemaError, Validator, since_fields};
@@ -121,8 +126,9 @@ fn looks_like(text: &str, schema: &Schema) -> Option<Syntax> {
         return Some(Syntax::Yaml);
     }
     let (version, node) = root.document()?;
+    let part = root.part().unwrap_or(node);
     let value = rest.starts_with(|c: char| c == '"' || c == '{' || c.is_alphanumeric());
-    (value && (word == version || word == node)).then_some(Syntax::Kdl)
+    (value && (word == version || word == node || word == part)).then_some(Syntax::Kdl)
 }
 
 fn misnamed(sources: &Sources, file: FileId, syntax: Syntax, other: Syntax) -> Diagnostic {

@@ -141,7 +141,7 @@ fn node<'s>(
         reference.children.push(inner);
     } else if field.repeated {
         reference.elements(shape, depth);
-    } else {
+    } else if shape.like().is_none() {
         reference.structure(shape, depth);
     }
     reference

@@ -3,7 +3,10 @@
 //!
 //! | annotation | on | meaning |
 //! |---|---|---|
-//! | `x-purlin-document` | the root | `{"version": "purlin", "node": "node"}`: the two top-level KDL nodes |
+//! | `x-purlin-document` | the root | `{"version": "purlin", "node": "node", "part": "part"}`: the top-level KDL nodes |
+//! | `x-purlin-include` | a property | the names of files whose values belong to this document |
+//! | `x-purlin-defaults` | a property | values that yield to those given elsewhere |
+//! | `x-purlin-like` | a property | read like this definition, but nothing in it is required |
 //! | `x-purlin-arguments` | an object | its fields that KDL takes as arguments, in order |
 //! | `x-purlin-inline` | a property | in KDL its fields stand on the parent's node |
 //! | `x-purlin-node` | a map or list | the name of the repeated KDL node |
@@ -222,6 +225,32 @@ impl<'a> Shape<'a> {
     pub fn document(self) -> Option<(&'a str, &'a str)> {
         let names = self.keyword("x-purlin-document")?;
         Some((names.get("version")?.as_str()?, names.get("node")?.as_str()?))
+    }
+
+    /// The name of the top-level KDL node of a file that specs include.
+    #[must_use]
+    pub fn part(self) -> Option<&'a str> {
+        self.keyword("x-purlin-document")?.get("part")?.as_str()
+    }
+
+    /// The field that names files to include.
+    #[must_use]
+    pub fn is_include(self) -> bool {
+        self.flag("x-purlin-include")
+    }
+
+    /// The definition that the value is read like, though nothing in it is required. Whoever walks over the schema does not
+    /// follow it, for it may lead back to where it stands.
+    #[must_use]
+    pub fn like(self) -> Option<Self> {
+        let pointer = self.text("x-purlin-like")?.strip_prefix('#')?;
+        self.schema.document.pointer(pointer).map(|site| self.of(site))
+    }
+
+    /// The field whose values yield to others.
+    #[must_use]
+    pub fn is_defaults(self) -> bool {
+        self.flag("x-purlin-defaults")
     }
 
     /// The shape under a path of the model: fields, map keys, list positions.

@@ -51,7 +51,11 @@ pub struct Surface<'s> {
 impl<'s> Surface<'s> {
     pub fn of(shape: Shape<'s>) -> Self {
         let mut surface = Self::default();
-        surface.add(shape, &[], &[]);
+        surface.add(shape.like().unwrap_or(shape), &[], &[]);
+        if shape.is_defaults() {
+            // What yields cannot itself take in files, or yield twice.
+            surface.fields.retain(|f| !f.shape.is_include() && !f.shape.is_defaults());
+        }
         surface
     }
 

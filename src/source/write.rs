@@ -32,7 +32,8 @@ pub fn to_kdl(doc: &Doc, schema: &Schema) -> String {
         line.above.append(&mut line.inner);
         lines.push(line);
     }
-    let mut line = Line::structure(node, None, &doc.root, &Surface::of_document(root), false, 0);
+    let name = root.part().filter(|_| header::is_part(doc)).unwrap_or(node);
+    let mut line = Line::structure(name, None, &doc.root, &Surface::of_document(root), false, 0);
     if let Some(entry) = doc.root.entry(OBJECT_KIND) {
         line.above.splice(0..0, Line::of(&entry.comments, false).above);
         line.inner.extend(texts(&entry.comments.inner));

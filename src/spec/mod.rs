@@ -30,7 +30,7 @@ pub const API_VERSION: &str = "purlin.dev/v1alpha1";
 /// What a Kubernetes node offers to pods: its runtimes, networks, volumes and devices, and the policies on them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schemars(extend("x-purlin-document" = {"version": "purlin", "node": "node"}))]
+#[schemars(extend("x-purlin-document" = {"version": "purlin", "node": "node", "part": "part"}))]
 pub struct NodeSpec {
     /// The version of the language.
     pub api_version: ApiVersion,

@@ -1,0 +1,66 @@
+//! Where a spec's files come from.
+
+use super::Failure;
+use crate::host::Root;
+use crate::source::{Limits, Tree};
+use clap::Args;
+use std::path::{Path, PathBuf};
+
+/// The option that says how far includes may reach.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TreeOption {
+    /// The directory that holds the spec and all that it may include [default: the spec's own].
+    #[arg(long, value_name = "DIR")]
+    pub tree: Option<PathBuf>,
+}
+
+impl TreeOption {
+    /// The tree of a spec, and the spec's path below it.
+    pub fn of(&self, spec: &Path) -> Result<(Files, String), Failure> {
+        let (dir, below) = match &self.tree {
+            None => {
+                let name = spec.file_name().map(PathBuf::from).unwrap_or_default();
+                (spec.parent().unwrap_or(Path::new("")).to_path_buf(), name)
+            }
+            Some(dir) => {
+                let real = |path: &Path| {
+                    path.canonicalize().map_err(|e| {
+                        Failure(format!("cannot find `{}`: {e}; see that the path is right", path.display()))
+                    })
+                };
+                let (root, file) = (real(dir)?, real(spec)?);
+                let below = file.strip_prefix(&root).map_err(|_| {
+                    Failure(format!(
+                        "`{}` is not below `{}`; give `--tree` a directory that holds both it and what it includes",
+                        spec.display(),
+                        dir.display()
+                    ))
+                })?;
+                (dir.clone(), below.to_path_buf())
+            }
+        };
+        Ok((Files { dir }, below.display().to_string()))
+    }
+}
+
+/// Files of a directory. Links are followed, but not out of it.
+pub struct Files {
+    dir: PathBuf,
+}
+
+impl Tree for Files {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        let dir = if self.dir.as_os_str().is_empty() { Path::new(".") } else { &self.dir };
+        let root = Root::open(dir).map_err(|e| e.to_string())?;
+        // One whole letter more than the language's limit shows that it is passed.
+        match root.read_linked(&format!("/{path}"), Limits::default().bytes as u64 + 4) {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(format!("make the file, or correct the name: there is no `{}`", self.name(path))),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn name(&self, path: &str) -> String {
+        self.dir.join(path).display().to_string()
+    }
+}

@@ -131,6 +131,17 @@ fn run(part: &Part, syntax: Syntax, mut findings: Findings) -> (Vec<Diagnostic>,
         if let Some(facts) = &part.facts {
             let _ = plan::diff(&plan, facts, &mut findings);
         }
+        // Further specs among the files stand beside this one in a directory.
+        let mut plans = vec![plan];
+        for (name, text) in part.files.iter().filter(|(name, _)| name.ends_with(ending(syntax))) {
+            if text.contains("node \"") || text.contains("NodeSpec") {
+                let file = sources.add(name, text.as_str());
+                let spec = compile_in(&mut sources, (file, name), syntax, part, &mut findings);
+                let node = spec.and_then(|spec| spec.node).expect("a spec beside the example is sound");
+                plans.push(emit(&node, None, &mut findings));
+            }
+        }
+        plan::agree(&plans, &mut findings);
     }
     (findings.into_sorted(), sources)
 }

@@ -5,11 +5,13 @@ mod check;
 mod completion;
 mod diff;
 mod explain;
+mod git;
 mod input;
 mod observe;
 mod parallel;
 mod render;
 mod schema;
+mod specs;
 mod tree;
 
 use crate::diag::{obeyed, visible_line};

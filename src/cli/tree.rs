@@ -44,6 +44,7 @@ impl TreeOption {
 }
 
 /// Files of a directory. Links are followed, but not out of it.
+#[derive(Debug)]
 pub struct Files {
     dir: PathBuf,
 }

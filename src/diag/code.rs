@@ -74,6 +74,7 @@ codes! {
     PUR0212 Error "a condition that the runtime cannot evaluate";
     PUR0213 Error "a secret written into the spec";
     PUR0214 Warning "a part of the spec that nothing uses";
+    PUR0215 Error "two specs make one cluster-wide object differently";
     // 03xx: the spec against a node's facts
     PUR0301 Error "a foreign file stands in a place of ours";
     PUR0302 Error "a foreign file shadows one of ours";

@@ -2,12 +2,15 @@
 //!
 //! A plan is complete: whoever carries it out decides nothing.
 
+mod applied;
 mod diff;
+mod fleet;
 mod ledger;
 mod object;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
+pub use fleet::{NodeDiff, agree, overview, stat};
 pub use render::{DIFF_SCHEMA_TEXT, human, json, summary, unproven_json};
 
 use crate::diag::{Moved, Span};

@@ -13,10 +13,14 @@ pub const DIFF_SCHEMA_TEXT: &str = include_str!("../../schemas/diff.json");
 const VERSION: &str = "purlin.dev/diff/v1alpha1";
 
 /// Colours of a terminal, or none.
-struct Paint(bool);
+pub(super) struct Paint(bool);
+
+pub(super) const fn paint(color: bool) -> Paint {
+    Paint(color)
+}
 
 impl Paint {
-    fn line(&self, color: &str, text: &str) -> String {
+    pub(super) fn line(&self, color: &str, text: &str) -> String {
         if self.0 { format!("\x1b[{color}m{text}\x1b[0m") } else { text.to_owned() }
     }
 }
@@ -46,11 +50,17 @@ pub fn summary(diff: &Diff) -> String {
 /// unified diff. Empty when nothing changes.
 #[must_use]
 pub fn human(diff: &Diff, sources: &Sources, color: bool) -> String {
-    let paint = Paint(color);
     let mut out = summary(diff);
-    if out.is_empty() {
-        return out;
+    if !out.is_empty() {
+        out.push_str(&details(diff, sources, color));
     }
+    out
+}
+
+/// Each step of a diff that is not empty.
+pub(super) fn details(diff: &Diff, sources: &Sources, color: bool) -> String {
+    let paint = Paint(color);
+    let mut out = String::new();
     for step in &diff.steps {
         out.push('\n');
         match step {
@@ -104,8 +114,7 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
     {
         let _ = writeln!(out, "  mode: {} becomes {}", visible_line(before), visible_line(after));
     }
-    let old = side(change.before.as_ref());
-    let new = side(change.after.as_ref());
+    let (old, new) = change.texts();
     if old == new {
         return;
     }
@@ -127,6 +136,13 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
         };
         out.push_str(&painted);
         out.push_str(end);
+    }
+}
+
+impl Change {
+    /// Both sides as they are shown.
+    pub(super) fn texts(&self) -> (String, String) {
+        (side(self.before.as_ref()), side(self.after.as_ref()))
     }
 }
 

@@ -1,0 +1,123 @@
+//! What several specs come to together: the cluster-wide objects that they share, and their changes side by side.
+
+use super::render::{details, paint};
+use super::{Diff, Operation, Plan, Scope, summary};
+use crate::diag::{Code, Diagnostic, Findings, Sources, visible_line};
+use similar::{ChangeTag, TextDiff};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Holds the specs to one form of each cluster-wide object: whoever applies last would undo the others' otherwise.
+pub fn agree<'p>(plans: impl IntoIterator<Item = &'p Plan>, findings: &mut Findings) {
+    let mut first = BTreeMap::new();
+    for plan in plans {
+        for artifact in plan.artifacts.iter().filter(|a| a.scope == Scope::Cluster) {
+            let (owner, other) = *first.entry(&artifact.place).or_insert((&plan.node, artifact));
+            if other.bytes == artifact.bytes {
+                continue;
+            }
+            findings.push(
+                Diagnostic::new(
+                    Code::PUR0215,
+                    format!("`{}` and `{owner}` make {} differently", plan.node, artifact.place),
+                )
+                .at(artifact.origin.span, format!("one form of it follows from `{}`", artifact.origin.path))
+                .see(other.origin.span, "another one follows from here")
+                .note("the whole cluster has one such object: the node that applies last would overwrite the others'")
+                .help("make the two equal, or give one of them another name"),
+            );
+        }
+    }
+}
+
+/// A node's changes, and the spec that they follow from.
+#[derive(Clone, Debug)]
+pub struct NodeDiff {
+    pub spec: String,
+    pub diff: Diff,
+}
+
+/// Changes counted, one line each: what happens to which place, how many lines it gains and loses, and what that does.
+#[must_use]
+pub fn stat(diff: &Diff, sources: &Sources) -> String {
+    let rows: Vec<[String; 5]> = diff
+        .changes()
+        .map(|change| {
+            let (old, new) = change.texts();
+            let lines = TextDiff::from_lines(&old, &new);
+            let count = |tag| lines.iter_all_changes().filter(|c| c.tag() == tag).count();
+            let word = match change.operation {
+                Operation::Create => "create",
+                Operation::Update => "update",
+                Operation::Delete => "delete",
+            };
+            [
+                word.to_owned(),
+                visible_line(&change.place.to_string()),
+                format!("+{} -{}", count(ChangeTag::Insert), count(ChangeTag::Delete)),
+                format!("[{}]", visible_line(&change.impact.to_string())),
+                change.origin.as_ref().map_or_else(String::new, |origin| sources.cite(origin.span)),
+            ]
+        })
+        .collect();
+    table(&rows)
+}
+
+/// The changes of several nodes: a table of all that change, then each set of changes once, under the nodes that share it.
+#[must_use]
+pub fn overview(nodes: &[NodeDiff], sources: &Sources, stat_only: bool, color: bool) -> String {
+    let paint = paint(color);
+    let mut sets: Vec<(String, Vec<&NodeDiff>)> = Vec::new();
+    for node in nodes.iter().filter(|n| !n.diff.is_empty()) {
+        // The same changes from the same parts of the specs: where in each file they stand may differ.
+        let key = serde_json::to_string(&node.diff.steps).unwrap_or_default();
+        match sets.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, members)) => members.push(node),
+            None => sets.push((key, vec![node])),
+        }
+    }
+    let mut rows = Vec::new();
+    for (_, members) in &sets {
+        for (at, node) in members.iter().enumerate() {
+            let what = if at == 0 {
+                summary(&node.diff).trim_end().to_owned()
+            } else {
+                format!("as {}", visible_line(&members[0].diff.node))
+            };
+            rows.push([visible_line(&node.diff.node), visible_line(&node.spec), what]);
+        }
+    }
+    rows.sort();
+    let mut out = table(&rows);
+    let unchanged = nodes.len() - rows.len();
+    if unchanged > 0 && !rows.is_empty() {
+        let _ = writeln!(out, "and {unchanged} without changes");
+    }
+    for (_, members) in &sets {
+        let names: Vec<String> = members.iter().map(|n| visible_line(&n.diff.node)).collect();
+        let _ = writeln!(out, "\n{}", paint.line("1;4", &names.join(", ")));
+        let diff = &members[0].diff;
+        out.push_str(&if stat_only { stat(diff, sources) } else { details(diff, sources, color) });
+    }
+    out
+}
+
+/// Rows with their columns under each other; the last column is as long as it is.
+fn table<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}

@@ -2,7 +2,7 @@
 
 use crate::diag::{Code, Diagnostic, FileId, Findings, Sources};
 use crate::node::{self, Node};
-use crate::source::{self, Alone, Doc, Layer, Syntax, Tree, Yielded};
+use crate::source::{self, Alone, Doc, Syntax, Tree, Yielded};
 use crate::spec::{self, NodeSpec};
 
 /// A spec as it counts: all files in one.
@@ -10,6 +10,10 @@ use crate::spec::{self, NodeSpec};
 pub struct Compiled {
     /// Without includes and defaults.
     pub doc: Doc,
+    /// The files that it consists of, by their paths below the tree, its own first.
+    pub files: Vec<String>,
+    /// It is a part, and no spec: of that only the texts were read.
+    pub is_part: bool,
     /// The defaults that others came before.
     pub yielded: Vec<Yielded>,
     /// `None` when there are errors, which the findings then name.
@@ -20,7 +24,11 @@ pub struct Compiled {
 #[must_use]
 pub fn compile(sources: &Sources, file: FileId, syntax: Syntax, findings: &mut Findings) -> Option<Node> {
     // Only a text without includes needs no others, so the copy of names and references is all there is to take in.
-    compile_in(&mut sources.clone(), (file, ""), syntax, &Alone, findings)?.node
+    let spec = compile_in(&mut sources.clone(), (file, ""), syntax, &Alone, findings)?;
+    if spec.is_part {
+        findings.push(alone(&spec.doc));
+    }
+    spec.node
 }
 
 /// Compiles a spec with all that it includes: `path` is its own below the tree. `None` when the texts are too broken to
@@ -35,28 +43,24 @@ pub fn compile_in(
 ) -> Option<Compiled> {
     let before = findings.errors();
     let layers = source::load(sources, (file, path), syntax, tree, spec::schema(), findings);
-    let Some(layers) = layers.filter(|layers| whole(layers, findings)) else {
+    let Some(layers) = layers else {
         findings.cut_short();
         return None;
     };
+    let files = layers.iter().map(|layer| layer.path.clone()).collect();
+    let is_part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));
     let (doc, yielded) = source::merge(layers, spec::schema(), findings)?;
-    let node = node(&doc, syntax, before, findings);
-    Some(Compiled { doc, yielded, node })
+    let node = if is_part { None } else { node(&doc, syntax, before, findings) };
+    Some(Compiled { doc, files, is_part, yielded, node })
 }
 
-/// Whether the first file describes a node.
-fn whole(layers: &[Layer], findings: &mut Findings) -> bool {
-    let Some(first) = layers.first().filter(|layer| source::is_part(&layer.doc)) else { return true };
-    let at = first.doc.root.get("kind").map_or(first.doc.root.span, |kind| kind.span);
-    findings.push(
-        Diagnostic::new(
-            Code::PUR0004,
-            "this is a part, and only counts together with a spec that includes it",
-        )
+/// Says that a part was taken for a spec.
+#[must_use]
+pub fn alone(doc: &Doc) -> Diagnostic {
+    let at = doc.root.get("kind").map_or(doc.root.span, |kind| kind.span);
+    Diagnostic::new(Code::PUR0004, "this is a part, and only counts together with a spec that includes it")
         .at(at, "no node")
-        .help("name the specs that include it"),
-    );
-    false
+        .help("name the specs that include it")
 }
 
 fn node(doc: &Doc, syntax: Syntax, before: usize, findings: &mut Findings) -> Option<Node> {

@@ -1,80 +1,255 @@
 //! `purlin diff`
 
+use super::facts::FactsOption;
+use super::git::Revision;
+use super::parallel::in_parallel;
+use super::specs::{Changed, SpecFile, is_ours, specs};
 use super::tree::TreeOption;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
 use crate::facts::Facts;
-use crate::facts::platform::Platform;
 use crate::host::{self, Root};
-use crate::plan;
+use crate::node::Node;
+use crate::plan::{self, NodeDiff, Plan};
+use crate::source::{Syntax, Tree};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct DiffCommand {
-    /// A node spec (.kdl, .yaml, .json).
-    #[arg(value_name = "SPEC")]
-    spec: PathBuf,
-    /// Compare with the node that these facts tell of. With --root: with that tree, on a host like this.
-    #[arg(long, value_name = "FILE")]
-    facts: Option<PathBuf>,
+    /// Node specs (.kdl, .yaml, .json), or directories of them.
+    #[arg(required = true, value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+    /// Compare with what the same specs, and what they include, came to at this Git revision.
+    #[arg(long, value_name = "REV", conflicts_with = "against_spec")]
+    against: Option<String>,
+    /// Compare with what another spec comes to.
+    #[arg(long, value_name = "SPEC")]
+    against_spec: Option<PathBuf>,
+    #[command(flatten)]
+    facts: FactsOption,
     #[command(flatten)]
     tree: TreeOption,
+    #[command(flatten)]
+    changed: Changed,
+    /// Count the lines of each change, and leave them out.
+    #[arg(long)]
+    stat: bool,
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
 }
 
+/// What is compared with.
+enum Other {
+    /// What is there: a tree, or a node by its facts or as it is.
+    Host,
+    /// The same specs at a revision, by tree.
+    Revisions(BTreeMap<PathBuf, Revision>),
+    /// One other spec.
+    Spec(SpecFile),
+}
+
+/// What came of one spec.
+#[derive(Default)]
+struct Verdict {
+    sources: Sources,
+    findings: Findings,
+    /// Absent when the spec has errors; the plan is what other specs may ask for as well.
+    compared: Option<(Plan, NodeDiff)>,
+    /// A part or a foreign file that was found, or a spec that did not change.
+    left_out: bool,
+}
+
 impl DiffCommand {
     pub fn run(&self, session: &Session) -> Outcome {
+        let (specs, mut unread) = specs(&self.specs, &self.tree);
+        self.changed.open(&specs)?;
+        let other = self.other(&specs)?;
+        // One spec that was named is shown as one, many as a fleet.
+        let alone = matches!(specs.as_slice(), [only] if !only.found) && unread.is_empty();
         let mut sources = Sources::default();
         let mut findings = Findings::new();
-        let node = input::spec(&self.spec, &self.tree, &mut sources, &mut findings)?;
-        let diff = match node {
-            Some(node) => {
-                let facts = self.facts(session, node.platform())?;
-                let plan = emit(&node, Some(&facts), &mut findings);
-                Some(plan::diff(&plan, &facts, &mut findings))
+        let (mut plans, mut nodes, mut broken) = (Vec::new(), Vec::new(), false);
+        for verdict in in_parallel(&specs, |spec| self.one(spec, alone, &other, session)) {
+            match verdict {
+                Ok(verdict) => {
+                    let moved = sources.absorb(verdict.sources);
+                    findings.absorb(verdict.findings, &moved);
+                    broken |= verdict.compared.is_none() && !verdict.left_out;
+                    if let Some((plan, node)) = verdict.compared {
+                        plans.push(plan.moved(&moved));
+                        nodes.push(NodeDiff { diff: node.diff.moved(&moved), ..node });
+                    }
+                }
+                Err(failure) if alone => return Err(failure),
+                Err(failure) => unread.push(failure),
             }
-            None => None,
-        };
+        }
+        plan::agree(&plans, &mut findings);
+        let gone = self.gone(&specs, &other)?;
         let cut_short = findings.is_cut_short();
         let findings = findings.into_sorted();
         input::show(&findings, cut_short, &sources, session, self.format);
         if self.format == OutputFormat::Json {
-            let mut document = plan::json(&diff.clone().unwrap_or_default(), &sources);
+            let mut document = match nodes.as_slice() {
+                _ if !alone => plan::fleet_json(&nodes, &gone, &sources),
+                [node] => plan::json(&node.diff, &sources),
+                _ => plan::json(&plan::Diff::default(), &sources),
+            };
             if let Some(document) = document.as_object_mut() {
                 document.insert("findings".into(), diag::json::render(&findings, &sources));
             }
             session.print_json(&document)?;
-        } else if let Some(diff) = &diff {
-            input::show_unproven(&diff.unproven, &sources, session);
-            if diff.is_empty() {
+        } else if let ([node], true) = (nodes.as_slice(), alone) {
+            input::show_unproven(&node.diff.unproven, &sources, session);
+            if node.diff.is_empty() {
                 session.say("nothing would change\n");
             }
-            session.print(&plan::human(diff, &sources, session.color_out))?;
-        }
-        Ok(match diff {
-            Some(_) if input::failed(&findings) => 2,
-            Some(diff) if diff.is_empty() => 0,
-            Some(_) => 1,
-            None => 2,
-        })
-    }
-
-    fn facts(&self, session: &Session, platform: &Platform) -> Result<Facts, Failure> {
-        let file = self.facts.as_deref().map(input::facts_file).transpose()?;
-        match (&session.root, file) {
-            (Some(dir), file) => Ok(input::tree_facts(session, dir, file, platform)?.1),
-            (None, Some(facts)) => Ok(facts),
-            (None, None) => {
-                let seen = host::observe(&Root::open(Path::new("/"))?, true, platform, &[])?;
-                for warning in &seen.warnings {
-                    session.warn(warning);
-                }
-                Ok(seen.facts)
+            session.print(&if self.stat {
+                plan::summary(&node.diff) + &plan::stat(&node.diff, &sources)
+            } else {
+                plan::human(&node.diff, &sources, session.color_out)
+            })?;
+        } else if !alone {
+            session.print(&plan::overview(&nodes, &gone, &sources, self.stat, session.color_out))?;
+            if nodes.iter().all(|node| node.diff.is_empty()) && gone.is_empty() && !broken {
+                session.say(&format!("{} compared, nothing would change\n", nodes.len()));
             }
         }
+        unread.dedup_by(|a, b| a.0 == b.0);
+        for Failure(message) in &unread {
+            session.fail(message);
+        }
+        let changes = nodes.iter().any(|node| !node.diff.is_empty()) || !gone.is_empty();
+        Ok(if broken || !unread.is_empty() || input::failed(&findings) { 2 } else { u8::from(changes) })
     }
+
+    fn other(&self, specs: &[SpecFile]) -> Result<Other, Failure> {
+        if let Some(path) = &self.against_spec {
+            return Ok(Other::Spec(input::one_spec(path, &self.tree)?));
+        }
+        let Some(word) = &self.against else { return Ok(Other::Host) };
+        let mut revisions = BTreeMap::new();
+        for spec in specs {
+            let dir = spec.files.dir();
+            if !revisions.contains_key(dir) {
+                revisions.insert(dir.to_path_buf(), Revision::open(dir, word)?);
+            }
+        }
+        Ok(Other::Revisions(revisions))
+    }
+
+    fn one(
+        &self,
+        spec: &SpecFile,
+        alone: bool,
+        other: &Other,
+        session: &Session,
+    ) -> Result<Verdict, Failure> {
+        let mut verdict = Verdict::default();
+        let Verdict { sources, findings, .. } = &mut verdict;
+        let read = input::spec(spec, sources, findings)?;
+        if matches!(read, input::Spec::Part | input::Spec::Foreign) || self.changed.leaves_out(spec, &read) {
+            return Ok(Verdict { left_out: true, ..Verdict::default() });
+        }
+        let Some(node) = read.node() else { return Ok(verdict) };
+        let facts = self.facts.of(node.name())?;
+        let facts = match &session.root {
+            Some(dir) => Some(input::tree_facts(session, dir, facts, node.platform())?.1),
+            None => facts,
+        };
+        let before = match other {
+            Other::Host => match facts.clone() {
+                Some(facts) => Some(facts),
+                None => Some(live(&node, alone, session)?),
+            },
+            Other::Revisions(revisions) => {
+                let Some(revision) = revisions.get(spec.files.dir()) else { return Ok(verdict) };
+                let mut old = Findings::new();
+                let was = input::spec_at(revision, &spec.below, sources, &mut old)?;
+                self.applied(was.map(|spec| spec.node), old, facts.as_ref(), &node, findings)
+            }
+            Other::Spec(other) => {
+                let mut old = Findings::new();
+                let was = input::spec(other, sources, &mut old)?;
+                self.applied(Some(was.node()), old, facts.as_ref(), &node, findings)
+            }
+        };
+        let Some(before) = before else { return Ok(verdict) };
+        // With nothing but specs to compare, what only a host can decide is the same on both sides.
+        let host = if matches!(other, Other::Host) { Some(&before) } else { facts.as_ref() };
+        let plan = emit(&node, host, findings);
+        let diff = plan::diff(&plan, &before, findings);
+        let node = NodeDiff { spec: spec.path.display().to_string(), diff };
+        verdict.compared = Some((plan.shared(), node));
+        Ok(verdict)
+    }
+
+    /// The facts as they would be with the other spec applied; the other's findings count only when it has errors, for
+    /// then there is nothing to compare with. Without another spec, nothing is applied.
+    fn applied(
+        &self,
+        other: Option<Option<Node>>,
+        mut found: Findings,
+        facts: Option<&Facts>,
+        node: &Node,
+        findings: &mut Findings,
+    ) -> Option<Facts> {
+        let plan = match other {
+            Some(Some(other)) => emit(&other, facts, &mut found),
+            Some(None) => Plan::default(),
+            None => Plan { objects: node.platform().objects(), ..Plan::default() },
+        };
+        if found.has_errors() {
+            findings.join(found);
+            return None;
+        }
+        Some(plan.applied(facts, node.platform()))
+    }
+
+    /// Specs of the directories that were there at the revision and are no more.
+    fn gone(&self, specs: &[SpecFile], other: &Other) -> Result<Vec<String>, Failure> {
+        let Other::Revisions(revisions) = other else { return Ok(Vec::new()) };
+        let mut gone = Vec::new();
+        for argument in self.specs.iter().filter(|path| path.is_dir()) {
+            let Some(first) = specs.iter().find(|s| s.found && s.path.starts_with(argument)) else {
+                continue;
+            };
+            let Some(revision) = revisions.get(first.files.dir()) else { continue };
+            for path in revision.files()? {
+                let now = Path::new(&revision.local(&path)).to_path_buf();
+                let hidden = path.split('/').any(|step| step.starts_with('.'));
+                if hidden || !now.starts_with(argument) || Syntax::of(&path).is_none() || now.exists() {
+                    continue;
+                }
+                let bytes = revision.file(&path).ok().flatten().unwrap_or_default();
+                if !is_ours(&path, &bytes) {
+                    continue;
+                }
+                let was = input::spec_at(revision, &path, &mut Sources::default(), &mut Findings::new())?;
+                if was.is_some() {
+                    gone.push(revision.name(&path));
+                }
+            }
+        }
+        Ok(gone)
+    }
+}
+
+/// This host, or why it is not compared with.
+fn live(node: &Node, alone: bool, session: &Session) -> Result<Facts, Failure> {
+    if !alone {
+        return Err(Failure(format!(
+            "nothing is known of node `{}`; name a directory with its facts (`--facts DIR`), or a revision to compare with (`--against REV`)",
+            node.name()
+        )));
+    }
+    let seen = host::observe(&Root::open(Path::new("/"))?, true, node.platform(), &[])?;
+    for warning in &seen.warnings {
+        session.warn(warning);
+    }
+    Ok(seen.facts)
 }

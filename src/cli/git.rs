@@ -129,6 +129,11 @@ impl Revision {
         }
     }
 
+    /// Where a path below the directory stands now.
+    pub fn local(&self, path: &str) -> PathBuf {
+        self.dir.join(path)
+    }
+
     /// The files below the directory at the revision.
     pub fn files(&self) -> Result<Vec<String>, Failure> {
         // Names below the directory that git runs in, as they are.

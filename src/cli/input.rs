@@ -1,15 +1,17 @@
 //! What several commands read: specs, facts, and a tree in place of a host; and how they show findings.
 
+use super::git::Revision;
+use super::specs::{SpecFile, is_ours};
 use super::tree::TreeOption;
 use super::{Failure, OutputFormat, Session};
-use crate::compile::compile_in;
+use crate::compile::{Compiled, alone, compile_in};
 use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
 use crate::facts::Facts;
 use crate::facts::platform::Platform;
 use crate::host::{self, Root};
 use crate::node::Node;
 use crate::plan::{DecidedBy, Unproven};
-use crate::source::{Limits, Syntax, decode};
+use crate::source::{Limits, Syntax, Tree, decode};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
@@ -35,34 +37,97 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Reads and compiles one spec. `None` when it has errors, which the findings then name.
-pub fn spec(
-    path: &Path,
-    tree: &TreeOption,
-    sources: &mut Sources,
-    findings: &mut Findings,
-) -> Result<Option<Node>, Failure> {
+/// The one spec that an argument names.
+pub fn one_spec(path: &Path, tree: &TreeOption) -> Result<SpecFile, Failure> {
+    if path.is_dir() {
+        return Err(Failure(format!("`{}` is a directory; name a spec in it", path.display())));
+    }
+    let (files, below) = tree.of(path)?;
+    Ok(SpecFile { path: path.to_path_buf(), files, below, found: false })
+}
+
+/// What a file came to.
+pub enum Spec {
+    /// Its node is absent when it has errors, which the findings then name.
+    Whole(Box<Compiled>),
+    /// Too broken for that.
+    Broken,
+    /// A part that was found, and not named.
+    Part,
+    /// A file of another program that was found, and not named.
+    Foreign,
+}
+
+impl Spec {
+    pub fn node(self) -> Option<Node> {
+        match self {
+            Self::Whole(spec) => spec.node,
+            Self::Broken | Self::Part | Self::Foreign => None,
+        }
+    }
+}
+
+/// Reads and compiles one spec with all that it includes.
+pub fn spec(spec: &SpecFile, sources: &mut Sources, findings: &mut Findings) -> Result<Spec, Failure> {
+    let path = spec.path.as_path();
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
         return Err(Failure(
             "a spec is not read from stdin; name a file, for its name tells the syntax".into(),
         ));
     }
-    if path.is_dir() {
-        return Err(Failure(format!("`{name}` is a directory; name the specs in it, like `{name}/*.kdl`")));
-    }
     let Some(syntax) = Syntax::of(&name) else {
         return Err(Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")));
     };
     // One whole letter more than the language's limit shows that it is passed.
     let bytes = read(path, Limits::default().bytes as u64 + 4)?;
-    let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
-    let (files, below) = tree.of(path)?;
-    let node = compile_in(sources, (file, &below), syntax, &files, findings).and_then(|spec| spec.node);
+    let read = if spec.found && !is_ours(&name, &bytes) {
+        Spec::Foreign
+    } else {
+        match text(&bytes, &name, &spec.below, syntax, &spec.files, sources, findings) {
+            Some(part) if part.is_part && spec.found => Spec::Part,
+            Some(part) if part.is_part => {
+                findings.push(alone(&part.doc));
+                Spec::Broken
+            }
+            Some(spec) => Spec::Whole(Box::new(spec)),
+            None => Spec::Broken,
+        }
+    };
     // What is shown from here on must not spread a secret that someone wrote into an address.
     sources.mask_credentials();
     findings.mask_credentials();
-    Ok(node)
+    Ok(read)
+}
+
+/// The spec as it was at a revision; absent when it was not there, or was no spec.
+pub fn spec_at(
+    revision: &Revision,
+    spec: &str,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Result<Option<Compiled>, Failure> {
+    let fail = |why: String| Failure(format!("cannot read `{}`: {why}", revision.name(spec)));
+    let Some(bytes) = revision.file(spec).map_err(fail)? else { return Ok(None) };
+    let Some(syntax) = Syntax::of(spec).filter(|_| is_ours(spec, &bytes)) else { return Ok(None) };
+    let read = text(&bytes, &revision.name(spec), spec, syntax, revision, sources, findings);
+    sources.mask_credentials();
+    findings.mask_credentials();
+    Ok(read.filter(|spec| !spec.is_part))
+}
+
+/// Compiles the bytes of a file of a tree.
+fn text(
+    bytes: &[u8],
+    name: &str,
+    below: &str,
+    syntax: Syntax,
+    tree: &dyn Tree,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Option<Compiled> {
+    let file = decode(sources, name, bytes, findings)?;
+    compile_in(sources, (file, below), syntax, tree, findings)
 }
 
 /// Facts from a file.

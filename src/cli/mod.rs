@@ -5,6 +5,7 @@ mod check;
 mod completion;
 mod diff;
 mod explain;
+mod facts;
 mod git;
 mod input;
 mod observe;

@@ -50,7 +50,8 @@ impl Render {
         let host = self.facts.as_deref().map(input::facts_file).transpose()?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();
-        let Some(node) = input::spec(&self.spec, &self.tree, &mut sources, &mut findings)? else {
+        let spec = input::one_spec(&self.spec, &self.tree)?;
+        let Some(node) = input::spec(&spec, &mut sources, &mut findings)?.node() else {
             let cut_short = findings.is_cut_short();
             input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
             return Ok(1);

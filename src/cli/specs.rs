@@ -1,9 +1,14 @@
 //! Which specs a command is about: files as they are named, and all those below a directory.
 
 use super::Failure;
+use super::git::Revision;
+use super::input::Spec;
 use super::tree::{Files, TreeOption};
 use crate::source::Syntax;
+use clap::Args;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Specs that one call takes at most, so that a wrong directory ends soon.
 const MOST: usize = 20_000;
@@ -20,34 +25,77 @@ pub struct SpecFile {
     pub found: bool,
 }
 
-/// All specs that arguments mean, in the arguments' order; those of a directory in the order of their names.
-pub fn specs(arguments: &[PathBuf], tree: &TreeOption) -> Result<Vec<SpecFile>, Failure> {
+/// All specs that arguments mean, in the arguments' order; those of a directory in the order of their names. What cannot
+/// be looked at does not hide the others.
+pub fn specs(arguments: &[PathBuf], tree: &TreeOption) -> (Vec<SpecFile>, Vec<Failure>) {
     let mut list = Vec::new();
+    let mut failures = Vec::new();
     for argument in arguments {
-        if !argument.is_dir() {
-            let (files, below) = tree.of(argument)?;
-            list.push(SpecFile { path: argument.clone(), files, below, found: false });
-            continue;
-        }
-        let before = list.len();
-        let mut names = Vec::new();
-        walk(argument, &mut names)?;
-        names.sort();
-        // Of a directory, all of it is the tree.
-        let whole = tree.tree.clone().unwrap_or_else(|| argument.clone());
-        let tree = TreeOption { tree: Some(whole) };
-        for path in names {
-            let (files, below) = tree.of(&path)?;
-            list.push(SpecFile { path, files, below, found: true });
-        }
-        if list.len() == before {
-            return Err(Failure(format!(
-                "there is no spec below `{}`; name a directory with .kdl, .yaml or .json files in it",
-                argument.display()
-            )));
+        match of_one(argument, tree) {
+            Ok(mut some) => list.append(&mut some),
+            Err(failure) => failures.push(failure),
         }
     }
-    Ok(list)
+    (list, failures)
+}
+
+fn of_one(argument: &Path, tree: &TreeOption) -> Result<Vec<SpecFile>, Failure> {
+    let spec = |path: PathBuf, tree: &TreeOption, found: bool| {
+        let (files, below) = tree.of(&path)?;
+        Ok(SpecFile { path, files, below, found })
+    };
+    if !argument.is_dir() {
+        return Ok(vec![spec(argument.to_path_buf(), tree, false)?]);
+    }
+    let mut names = Vec::new();
+    walk(argument, &mut names)?;
+    if names.is_empty() {
+        let message = "there is no spec below `{}`; name a directory with .kdl, .yaml or .json files in it";
+        return Err(Failure(message.replacen("{}", &argument.display().to_string(), 1)));
+    }
+    names.sort();
+    // Of a directory, all of it is the tree.
+    let tree = TreeOption { tree: Some(tree.tree.clone().unwrap_or_else(|| argument.to_path_buf())) };
+    names.into_iter().map(|path| spec(path, &tree, true)).collect()
+}
+
+/// The option that leaves out what did not change.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Changed {
+    /// Only specs that are not as they were at this Git revision, themselves or in what they include.
+    #[arg(long, value_name = "REV")]
+    changed_since: Option<String>,
+    /// By tree: the paths below it that changed.
+    #[arg(skip)]
+    paths: OnceLock<BTreeMap<PathBuf, BTreeSet<String>>>,
+}
+
+impl Changed {
+    /// Asks Git, once for each tree.
+    pub fn open(&self, specs: &[SpecFile]) -> Result<(), Failure> {
+        let Some(revision) = &self.changed_since else { return Ok(()) };
+        let mut paths = BTreeMap::new();
+        for spec in specs {
+            let dir = spec.files.dir();
+            if !paths.contains_key(dir) {
+                paths.insert(dir.to_path_buf(), Revision::open(dir, revision)?.changed()?);
+            }
+        }
+        let _ = self.paths.set(paths);
+        Ok(())
+    }
+
+    /// Whether the spec is as it was. One that is broken may have been broken by an include, and stays in.
+    pub fn leaves_out(&self, spec: &SpecFile, read: &Spec) -> bool {
+        let Some(changed) = self.paths.get().and_then(|paths| paths.get(spec.files.dir())) else {
+            return false;
+        };
+        match read {
+            Spec::Whole(whole) => !whole.files.iter().any(|path| changed.contains(path)),
+            Spec::Part | Spec::Foreign => !changed.contains(&spec.below),
+            Spec::Broken => false,
+        }
+    }
 }
 
 /// The files below a directory that may be specs by their names. Links to directories are not followed.

@@ -49,6 +49,13 @@ pub struct Files {
     dir: PathBuf,
 }
 
+impl Files {
+    /// The directory, as the operator named it; empty for the one that the command runs in.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
 impl Tree for Files {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let dir = if self.dir.as_os_str().is_empty() { Path::new(".") } else { &self.dir };

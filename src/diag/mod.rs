@@ -228,6 +228,12 @@ impl Findings {
         self.list.iter_mut().for_each(Diagnostic::mask_credentials);
     }
 
+    /// Takes in findings about the same texts.
+    pub fn join(&mut self, other: Self) {
+        self.list.extend(other.list);
+        self.cut_short |= other.cut_short;
+    }
+
     /// Takes in the findings of another run.
     pub fn absorb(&mut self, other: Self, moved: &Moved) {
         self.list.extend(other.list.into_iter().map(|d| d.moved(moved)));

@@ -2,7 +2,7 @@
 //! there.
 
 use super::{Action, Artifact, DecidedBy, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven, object};
-use crate::diag::{Code, Diagnostic, Findings};
+use crate::diag::{Code, Diagnostic, Findings, Moved};
 use crate::facts::{Facts, File, FileKind, LedgerEntry, octal, sha256};
 use crate::source::Syntax;
 use crate::spec::Adoption;
@@ -122,6 +122,23 @@ impl Diff {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes().next().is_none()
+    }
+
+    /// The same, its places in specs among the texts of another run.
+    #[must_use]
+    pub fn moved(mut self, moved: &Moved) -> Self {
+        for step in &mut self.steps {
+            if let Step::Change(change) = step
+                && let Some(origin) = &mut change.origin
+            {
+                origin.span = moved.span(origin.span);
+            }
+        }
+        for Endpoint::DevicePlugin { origin, .. } in &mut self.endpoints {
+            origin.span = moved.span(origin.span);
+        }
+        self.unproven = self.unproven.into_iter().map(|u| u.moved(moved)).collect();
+        self
     }
 
     /// The strongest impact of all changes.

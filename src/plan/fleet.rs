@@ -2,10 +2,32 @@
 
 use super::render::{details, paint};
 use super::{Diff, Operation, Plan, Scope, summary};
-use crate::diag::{Code, Diagnostic, Findings, Sources, visible_line};
+use crate::diag::{Code, Diagnostic, Findings, Moved, Sources, visible_line};
+use serde_json::{Value as Json, json};
 use similar::{ChangeTag, TextDiff};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+impl Plan {
+    /// What other specs may ask for as well: the cluster-wide artifacts.
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        self.artifacts.retain(|artifact| artifact.scope == Scope::Cluster);
+        self.actions.clear();
+        self.endpoints.clear();
+        self.unproven.clear();
+        self
+    }
+
+    /// The same, its artifacts' places in the spec among the texts of another run.
+    #[must_use]
+    pub fn moved(mut self, moved: &Moved) -> Self {
+        for artifact in &mut self.artifacts {
+            artifact.origin.span = moved.span(artifact.origin.span);
+        }
+        self
+    }
+}
 
 /// Holds the specs to one form of each cluster-wide object: whoever applies last would undo the others' otherwise.
 pub fn agree<'p>(plans: impl IntoIterator<Item = &'p Plan>, findings: &mut Findings) {
@@ -65,7 +87,13 @@ pub fn stat(diff: &Diff, sources: &Sources) -> String {
 
 /// The changes of several nodes: a table of all that change, then each set of changes once, under the nodes that share it.
 #[must_use]
-pub fn overview(nodes: &[NodeDiff], sources: &Sources, stat_only: bool, color: bool) -> String {
+pub fn overview(
+    nodes: &[NodeDiff],
+    gone: &[String],
+    sources: &Sources,
+    stat_only: bool,
+    color: bool,
+) -> String {
     let paint = paint(color);
     let mut sets: Vec<(String, Vec<&NodeDiff>)> = Vec::new();
     for node in nodes.iter().filter(|n| !n.diff.is_empty()) {
@@ -89,8 +117,11 @@ pub fn overview(nodes: &[NodeDiff], sources: &Sources, stat_only: bool, color: b
     }
     rows.sort();
     let mut out = table(&rows);
+    for spec in gone {
+        let _ = writeln!(out, "{} is gone; what was applied stays on its node", visible_line(spec));
+    }
     let unchanged = nodes.len() - rows.len();
-    if unchanged > 0 && !rows.is_empty() {
+    if unchanged > 0 && !out.is_empty() {
         let _ = writeln!(out, "and {unchanged} without changes");
     }
     for (_, members) in &sets {
@@ -100,6 +131,17 @@ pub fn overview(nodes: &[NodeDiff], sources: &Sources, stat_only: bool, color: b
         out.push_str(&if stat_only { stat(diff, sources) } else { details(diff, sources, color) });
     }
     out
+}
+
+/// The version word of several diffs in JSON. The shape is promised by schemas/diffs.json.
+const VERSION: &str = "purlin.dev/diffs/v1alpha1";
+
+/// The diffs of several specs as versioned JSON, and the specs that are gone.
+#[must_use]
+pub fn fleet_json(nodes: &[NodeDiff], gone: &[String], sources: &Sources) -> Json {
+    let diffs =
+        nodes.iter().map(|node| json!({ "spec": node.spec, "diff": super::json(&node.diff, sources) }));
+    json!({ "version": VERSION, "diffs": diffs.collect::<Vec<_>>(), "gone": gone })
 }
 
 /// Rows with their columns under each other; the last column is as long as it is.

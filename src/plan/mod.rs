@@ -10,7 +10,7 @@ mod object;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
-pub use fleet::{NodeDiff, agree, overview, stat};
+pub use fleet::{NodeDiff, agree, fleet_json, overview, stat};
 pub use render::{DIFF_SCHEMA_TEXT, human, json, summary, unproven_json};
 
 use crate::diag::{Moved, Span};

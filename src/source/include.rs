@@ -38,6 +38,8 @@ impl Tree for Alone {
 pub struct Layer {
     pub doc: Doc,
     pub file: FileId,
+    /// Its path below the tree.
+    pub path: String,
     /// How many includes lead to it, the fewest way.
     pub depth: usize,
 }
@@ -58,8 +60,8 @@ pub fn load(
     schema: &Schema,
     findings: &mut Findings,
 ) -> Option<Vec<Layer>> {
-    let mut layers = vec![Layer { doc: parse(sources, file, syntax, schema, findings)?, file, depth: 0 }];
-    let mut paths = vec![path.to_owned()];
+    let doc = parse(sources, file, syntax, schema, findings)?;
+    let mut layers = vec![Layer { doc, file, path: path.to_owned(), depth: 0 }];
     // The files that lead to each: an include of one of them goes round in a circle.
     let mut above: Vec<Vec<usize>> = vec![Vec::new()];
     let mut bytes = sources.text(file).len();
@@ -71,14 +73,14 @@ pub fn load(
             let refuse = |message: String, help: &str| {
                 Diagnostic::new(Code::PUR0007, message).at(span, "not followed").help(help)
             };
-            let target = match resolve(&paths[next], &name, syntax) {
+            let target = match resolve(&layers[next].path, &name, syntax) {
                 Ok(target) => target,
                 Err((message, help)) => {
                     findings.push(refuse(message, &help));
                     continue;
                 }
             };
-            if let Some(known) = paths.iter().position(|p| *p == target) {
+            if let Some(known) = layers.iter().position(|l| l.path == target) {
                 if known == next || above[next].contains(&known) {
                     let own = if known == next { "itself" } else { "a file that includes this one" };
                     findings.push(refuse(format!("`{name}` is {own}"), "leave this include out"));
@@ -110,8 +112,7 @@ pub fn load(
                 continue;
             };
             if header::is_part(&doc) {
-                layers.push(Layer { doc, file, depth });
-                paths.push(target);
+                layers.push(Layer { doc, file, path: target, depth });
                 let mut chain = above[next].clone();
                 chain.push(next);
                 above.push(chain);

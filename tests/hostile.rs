@@ -142,3 +142,142 @@ fn two_renders_at_once_leave_whole_files() {
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     }
 }
+
+/// A tree with our files in it, of which nothing says that they are ours.
+fn without_ledger(dir: &Path, spec: &str) {
+    std::fs::write(dir.join("node.kdl"), spec).unwrap();
+    let output = purlin(dir, &["render", "node.kdl", "-o", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    std::fs::remove_file(dir.join("tree/var/lib/purlin/ledger.json")).unwrap();
+}
+
+fn nothing_would_change(dir: &Path) {
+    let output = purlin(dir, &["diff", "node.kdl", "--root", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(!said(&output).contains("PUR"), "{}", said(&output));
+}
+
+#[test]
+fn our_own_file_is_no_duplicate_by_any_of_its_names() {
+    use std::os::unix::fs::symlink;
+    let dir = workplace();
+    without_ledger(dir.path(), SPEC);
+    nothing_would_change(dir.path());
+    let tree = dir.path().join("tree");
+    std::fs::create_dir_all(tree.join("etc")).unwrap();
+    std::fs::rename(tree.join("var/run/cdi"), tree.join("etc/cdi")).unwrap();
+    symlink("/etc/cdi", tree.join("var/run/cdi")).unwrap();
+    nothing_would_change(dir.path());
+    std::fs::remove_file(tree.join("var/run/cdi")).unwrap();
+    std::fs::rename(tree.join("etc/cdi"), tree.join("var/run/cdi")).unwrap();
+    symlink("../var/run/cdi", tree.join("etc/cdi")).unwrap();
+    nothing_would_change(dir.path());
+    // A file of someone else's is told once, as what it is: one of the directory that ours stands in.
+    let theirs = r#"{"cdiVersion":"0.5.0","kind":"example.com/serial","devices":[{"name":"ttyS0"}]}"#;
+    put(dir.path(), "tree/var/run/cdi/theirs.json", theirs);
+    let output = purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(said(&output).matches("[PUR0307]").count(), 1, "{}", said(&output));
+}
+
+#[test]
+fn our_own_conflists_do_not_shadow_each_other() {
+    let dir = workplace();
+    let network = |name: &str, rest: &str, range: &str| {
+        format!(r#"network "{name}" {rest} {{ bridge name="{name}"; ipam {{ range "{range}"; }}; }};"#)
+    };
+    let networks = [network("a", "", "10.1.0.0/24"), network("b", "default=#true", "10.2.0.0/24")].join("\n");
+    let spec = format!("purlin \"v1alpha1\"\nnode \"edge-a\" {{ networks {{ {networks} }} }}\n");
+    without_ledger(dir.path(), &spec);
+    nothing_would_change(dir.path());
+    put(dir.path(), "tree/etc/cni/net.d/05-theirs.conflist", "{}");
+    let output = purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]);
+    assert!(said(&output).contains("PUR0302"), "{}", said(&output));
+}
+
+/// Runs it with little memory, and gives what it said; it has to end by itself, and soon.
+fn within_bounds(dir: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let begun = std::time::Instant::now();
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -v 400000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_purlin")])
+        .args(arguments)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    assert!(begun.elapsed().as_secs() < 60, "{arguments:?} took {:?}", begun.elapsed());
+    (output.status.code(), said(&output))
+}
+
+#[test]
+fn a_foreign_cdi_file_costs_no_more_than_a_spec() {
+    let dir = workplace();
+    let devices = ["{\"name\":\"ttyS0\"}"; 12_000].join(",");
+    let diff = ["diff", "node.kdl", "--root", "tree"];
+    for text in
+        ["{a: ".repeat(60_000), "- ".repeat(60_000), format!("a: &a x\nb: [{}]", "*a,".repeat(50_000))]
+    {
+        put(dir.path(), "tree/etc/cdi/deep.yaml", &text);
+        put(dir.path(), "tree/var/run/cdi/deep.json", &text);
+        let (code, said) = within_bounds(dir.path(), &diff);
+        assert_eq!(code, Some(1), "{said}");
+        for path in ["/etc/cdi/deep.yaml", "/var/run/cdi/deep.json"] {
+            assert!(said.contains(&format!("which devices {path} defines")), "{said}");
+        }
+    }
+    for file in 0..20 {
+        let text = format!(r#"{{"cdiVersion":"0.5.0","kind":"example.com/serial","devices":[{devices}]}}"#);
+        put(dir.path(), &format!("tree/etc/cdi/{file}.json"), &text);
+    }
+    let (code, said) = within_bounds(dir.path(), &diff);
+    assert_eq!((code, said.matches("[PUR0307]").count()), (Some(1), 20), "{said}");
+}
+
+#[test]
+fn a_foreign_cdi_file_counts_in_every_form_that_cdi_reads() {
+    let kind = "cdiVersion: 0.5.0\nkind: example.com/serial\ndevices:\n";
+    let yaml = format!("---\n{kind}- name: ttyS0\n  containerEdits: {{env: [A=b]}}\n");
+    let odd = format!("{kind}- name: ttyS0\n  containerEdits: ~\n");
+    for (path, text, says) in [
+        ("serial.yaml", yaml.as_str(), "PUR0307"),
+        ("serial.json", yaml.as_str(), "PUR0307"),
+        ("serial.yaml", odd.as_str(), "PUR0307"),
+        ("serial.yaml", "!!map {kind: example.com/serial}", "which devices /etc/cdi/serial.yaml defines"),
+        ("serial.yaml", "kind: other.example/serial\ndevices: [{name: ttyS0}]", ""),
+        ("serial.json", r#"{"kind": "example.com/serial"}"#, ""),
+        ("serial.txt", yaml.as_str(), ""),
+    ] {
+        let dir = workplace();
+        put(dir.path(), &format!("tree/etc/cdi/{path}"), text);
+        let said = said(&purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]));
+        let about = says.is_empty() && (said.contains("PUR0307") || said.contains("which devices"));
+        assert!(said.contains(says) && !about, "{path}: {said}");
+    }
+}
+
+#[test]
+fn every_device_that_is_asked_for_is_there() {
+    let dir = workplace();
+    let paths = r#""/dev/foo/0" "/dev/foo-0" "/dev/a@1" "/dev/a_1" "/dev/ttyUSB0" "/dev/ttyUSB*" "/dev/x?1""#;
+    std::fs::write(dir.path().join("node.kdl"), SPEC.replace(r#""/dev/ttyS0""#, paths)).unwrap();
+    let nodes = ["foo/0", "foo-0", "a@1", "a_1", "ttyUSB0", "x@1", "x_1"];
+    let node = r#"{"kind":"character","major":4,"minor":65,"mode":"0660","uid":0,"gid":20}"#;
+    let devices: Vec<String> = nodes.iter().map(|n| format!("\"/dev/{n}\":{node}")).collect();
+    put(
+        dir.path(),
+        "facts.json",
+        &format!(r#"{{"version":"purlin.dev/facts/v1alpha1","devices":{{{}}}}}"#, devices.join(",")),
+    );
+    let output = purlin(dir.path(), &["render", "node.kdl", "-o", "tree", "--facts", "facts.json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(!said(&output).contains("PUR"), "what is there is not missed: {}", said(&output));
+    let file = dir.path().join("tree/var/run/cdi/purlin-example.com_serial.json");
+    let cdi: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let found: std::collections::BTreeSet<&str> = cdi["devices"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| d["containerEdits"]["deviceNodes"][0]["path"].as_str().unwrap().trim_start_matches("/dev/"))
+        .collect();
+    assert_eq!(found, nodes.into());
+}

@@ -281,14 +281,22 @@ impl Facts {
         text
     }
 
-    /// Whether two paths name one directory, as far as base directories that are links tell.
+    /// Where a path leads, as far as base directories that are links tell.
     #[must_use]
-    pub fn same_directory(&self, a: &str, b: &str) -> bool {
-        let real = |path: &str| {
-            let path = path.trim_end_matches('/');
-            self.directories.get(path).map_or(path.to_owned(), Clone::clone)
-        };
-        real(a) == real(b)
+    pub fn real(&self, path: &str) -> String {
+        let path = path.trim_end_matches('/');
+        let ends = path.rmatch_indices('/').map(|(at, _)| at);
+        let link = std::iter::once(path.len()).chain(ends).find_map(|end| {
+            let real = self.directories.get(&path[..end])?;
+            Some(format!("{real}{}", &path[end..]))
+        });
+        link.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Whether two paths name one place, as far as base directories that are links tell.
+    #[must_use]
+    pub fn same_place(&self, a: &str, b: &str) -> bool {
+        self.real(a) == self.real(b)
     }
 
     /// Whether all executables of a directory are listed, under its own name or that of the directory it leads to.

@@ -255,6 +255,120 @@ fn a_foreign_cdi_file_counts_in_every_form_that_cdi_reads() {
     }
 }
 
+const OWN: &str = r#"purlin "v1alpha1"
+node "edge-a" {
+    adopt "/etc/containerd/config.toml" "replace"
+    runtimes {
+        runtime "main" { containerd version="2.1" config="own" { handler "runc" default=#true; }; }
+    }
+}
+"#;
+
+fn facts_with(text: &str) -> String {
+    format!(
+        r#"{{"version":"purlin.dev/facts/v1alpha1","places":["/etc/containerd"],"files":{{"/etc/containerd/config.toml":
+        {{"kind":"regular","mode":"0644","text":"{text}"}}}}}}"#
+    )
+}
+
+#[test]
+fn facts_beyond_a_limit_are_refused_with_the_limit() {
+    let dir = workplace();
+    let many: String = (0..600_000).map(|n| format!(",\"{n:x}\"")).collect();
+    for (facts, says) in [
+        (
+            facts_with(&"\\n".repeat(262_145)),
+            "`/etc/containerd/config.toml` in the facts is longer than the limit of 262144",
+        ),
+        (facts_with(&"\\n".repeat(30_000_000)), "longer than the limit of 16777216 bytes"),
+        // Cut off within a letter.
+        (format!("x{}", "é".repeat(9_000_000)), "longer than the limit of 16777216 bytes"),
+        (
+            format!(r#"{{"version":"purlin.dev/facts/v1alpha1","places":["/"{many}]}}"#),
+            "more values than the limit of 500000",
+        ),
+    ] {
+        put(dir.path(), "facts.json", &facts);
+        let (code, said) = within_bounds(dir.path(), &["diff", "node.kdl", "--facts", "facts.json"]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn the_longest_texts_are_compared_in_bounds() {
+    let dir = workplace();
+    std::fs::write(dir.path().join("node.kdl"), OWN).unwrap();
+    let mut seed = 1_u32;
+    let mut words = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ["", "[plugins]", "[metrics]", "version = 3"][(seed >> 24) as usize % 4]
+    };
+    let mixed: String = (0..30_000).map(|_| format!("{}\\n", words())).collect();
+    for text in ["\\n".repeat(262_144), mixed, "x\\n".repeat(131_072)] {
+        put(dir.path(), "facts.json", &facts_with(&text));
+        let (code, said) = within_bounds(dir.path(), &["diff", "node.kdl", "--facts", "facts.json"]);
+        assert_eq!(code, Some(1), "{}", &said[..said.len().min(2000)]);
+    }
+}
+
+#[test]
+fn what_observe_writes_can_be_read() {
+    let dir = workplace();
+    for file in 0..80 {
+        put(dir.path(), &format!("tree/etc/containerd/{file:02}.toml"), &"\u{1}".repeat(262_144));
+    }
+    let output = purlin(dir.path(), &["observe", "--root", "tree", "-o", "facts.json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(
+        said(&output).contains("that of `/etc/containerd/05.toml` and 74 more is left out"),
+        "{}",
+        said(&output)
+    );
+    let (code, said) = within_bounds(dir.path(), &["diff", "node.kdl", "--facts", "facts.json"]);
+    assert_eq!(code, Some(1), "{said}");
+}
+
+#[test]
+fn what_observe_may_not_replace_is_named_as_the_user_named_it() {
+    let dir = workplace();
+    std::fs::create_dir_all(dir.path().join("tree")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", dir.path().join("lnk")).unwrap();
+    assert!(Command::new("mkfifo").arg(dir.path().join("fff")).status().unwrap().success());
+    for (name, says) in [
+        ("lnk", "`lnk` is a symbolic link, and none is followed here; name the file that it leads to"),
+        ("fff", "`fff` is no file that can be replaced; name a file"),
+        ("tree", "`tree` is a directory; name a file"),
+    ] {
+        let output = purlin(dir.path(), &["observe", "--root", "tree", "-o", name]);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains(says), "{}", said(&output));
+    }
+}
+
+#[test]
+fn facts_that_are_none_say_where_facts_come_from() {
+    let dir = workplace();
+    let whole = |rest: &str| format!(r#"{{"version":"purlin.dev/facts/v1alpha1"{rest}}}"#);
+    let gpu = r#"{"uuid":"GPU-1","product":"x","memory":1,"nodes":["/dev/nvidia0"]}"#;
+    for (facts, says) in [
+        (String::new(), "make them with `purlin observe`"),
+        ("null".to_owned(), "expected facts, as an object"),
+        (whole(r#","files":{"/a":3}"#), "expected a file, as an object"),
+        (whole(r#","unknown":3"#), "make them with `purlin observe`"),
+        (whole(&format!(r#","gpus":[{gpu},{gpu}]"#)), "two GPUs of the facts have the uuid `GPU-1`"),
+    ] {
+        put(dir.path(), "facts.json", &facts);
+        let output = purlin(dir.path(), &["diff", "node.kdl", "--facts", "facts.json"]);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let said = said(&output);
+        assert!(said.contains(says) && !said.contains("struct"), "{facts}: {said}");
+    }
+    put(dir.path(), "facts.json", &format!("\u{feff}{}", whole(r#","places":["/var/run/cdi","/etc/cdi"]"#)));
+    let output = purlin(dir.path(), &["diff", "node.kdl", "--facts", "facts.json"]);
+    assert_eq!(output.status.code(), Some(1), "a byte order mark is no mistake: {}", said(&output));
+}
+
 #[test]
 fn every_device_that_is_asked_for_is_there() {
     let dir = workplace();

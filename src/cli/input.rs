@@ -3,8 +3,8 @@
 use super::{Failure, OutputFormat, Session};
 use crate::compile::compile;
 use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
-use crate::facts::Facts;
 use crate::facts::platform::Platform;
+use crate::facts::{self, Facts, FactsError};
 use crate::host::{self, Root};
 use crate::node::Node;
 use crate::plan::{DecidedBy, Unproven};
@@ -12,9 +12,6 @@ use crate::source::{Limits, Syntax, decode};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
-
-/// Bytes of facts that are read at most.
-const FACTS_BYTES: u64 = 64 << 20;
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let fail = |error: std::io::Error| {
@@ -60,10 +57,15 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
 
 /// Facts from a file.
 pub fn facts_file(path: &Path) -> Result<Facts, Failure> {
-    let bytes = read(path, FACTS_BYTES)?;
+    let fail = |what: &dyn std::fmt::Display| Failure(format!("`{}`: {what}", path.display()));
+    let bytes = read(path, facts::BYTES as u64 + 1)?;
+    // What is cut off within a letter is too long, and no other mistake.
+    if bytes.len() > facts::BYTES {
+        return Err(fail(&FactsError::Long));
+    }
     let text = String::from_utf8(bytes)
-        .map_err(|_| Failure(format!("`{}` is not UTF-8; make it with `purlin observe`", path.display())))?;
-    Facts::from_json(&text).map_err(|e| Failure(format!("`{}`: {e}", path.display())))
+        .map_err(|_| fail(&"the facts are not UTF-8 text; make them with `purlin observe`"))?;
+    Facts::from_json(&text).map_err(|e| fail(&e))
 }
 
 /// The facts of a tree that stands for a host: its files, and what a facts file tells of the host itself.

@@ -131,5 +131,9 @@ pub fn replace(path: &std::path::Path, bytes: &[u8], mode: u32) -> Result<(), Ho
     let root = Root::open(parent)?;
     let mut transaction = Transaction::new(&root, &["/"]);
     transaction.put(&format!("/{name}"), bytes, mode)?;
-    transaction.commit()
+    transaction.commit().map_err(|error| match error {
+        // The user knows the file by the name that was given, not by the one below its own directory.
+        HostError::Io { doing, source, .. } => HostError::Io { doing, path: shown, source },
+        error => error,
+    })
 }

@@ -107,6 +107,7 @@ pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan
         node: node.name().to_owned(),
         labels: node.labels().clone(),
         adoptions: node.adoptions().clone(),
+        places: node.platform().places(),
         objects: node.platform().objects(),
         syntax: node.syntax(),
         ..Plan::default()

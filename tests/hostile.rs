@@ -195,6 +195,58 @@ fn our_own_conflists_do_not_shadow_each_other() {
     assert!(said(&output).contains("PUR0302"), "{}", said(&output));
 }
 
+#[test]
+fn what_cannot_be_compared_is_no_agreement() {
+    let dir = workplace();
+    put(dir.path(), "facts.json", r#"{"version":"purlin.dev/facts/v1alpha1"}"#);
+    for format in ["human", "json"] {
+        let output = purlin(dir.path(), &["diff", "node.kdl", "--facts", "facts.json", "--format", format]);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let said = said(&output);
+        assert!(!said.contains("nothing would change"), "{said}");
+        assert!(
+            said.contains("do not tell what stands at `/var/run/cdi/purlin-example.com_serial.json`"),
+            "{said}"
+        );
+        assert!(said.contains("make them anew with `purlin observe`"), "{said}");
+    }
+    // Of what goes, too.
+    put(
+        dir.path(),
+        "facts.json",
+        r#"{"version":"purlin.dev/facts/v1alpha1","places":["/var/run/cdi","/etc/cdi"],"ledger":{"version":
+        "purlin.dev/ledger/v1alpha1","generation":1,"entries":{"/etc/cni/net.d/10-purlin-a.conflist":{"sha256":"","mode":"0644"}}}}"#,
+    );
+    let output = purlin(dir.path(), &["diff", "node.kdl", "--facts", "facts.json"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("`/etc/cni/net.d/10-purlin-a.conflist`"), "{}", said(&output));
+}
+
+#[test]
+fn each_reason_why_a_place_cannot_be_seen_has_its_own_remedy() {
+    let (a_file, a_loop) = (r"printf x > var/run/cdi", r"ln -s cdi var/run/cdi");
+    let reasons = [
+        (a_file, "`/var/run/cdi` is a file, not a directory; move it away"),
+        (a_loop, "replace the link that leads back to itself"),
+        ("mkfifo var/run/cdi", "`/var/run/cdi` is a named pipe, not a directory; move it away"),
+        ("rmdir var/run && touch var/run", "move the file away that stands where a directory belongs"),
+    ];
+    for (make, remedy) in reasons {
+        let dir = workplace();
+        std::fs::create_dir_all(dir.path().join("tree/var/run")).unwrap();
+        let made =
+            Command::new("sh").args(["-c", make]).current_dir(dir.path().join("tree")).status().unwrap();
+        assert!(made.success());
+        for arguments in [["diff", "node.kdl", "--root", "tree"], ["render", "node.kdl", "-o", "tree"]] {
+            let output = purlin(dir.path(), &arguments);
+            assert_eq!(output.status.code(), Some(2), "{make}: {}", said(&output));
+            let said = said(&output);
+            assert!(said.contains(remedy) && said.contains("cannot see what stands at"), "{make}: {said}");
+            assert!(!said.contains("your user"), "{make}: {said}");
+        }
+    }
+}
+
 /// Runs it with little memory, and gives what it said; it has to end by itself, and soon.
 fn within_bounds(dir: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let begun = std::time::Instant::now();

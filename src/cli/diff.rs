@@ -47,10 +47,14 @@ impl DiffCommand {
             session.print_json(&document)?;
         } else if let Some(diff) = &diff {
             input::show_unproven(&diff.unproven, &sources, session);
-            if diff.is_empty() {
+            if diff.is_empty() && diff.unseen.is_empty() {
                 session.say("nothing would change\n");
             }
             session.print(&plan::human(diff, &sources, session.color_out))?;
+        }
+        let from_facts = self.facts.is_some() && session.root.is_none();
+        if let Some(failure) = diff.as_ref().and_then(|d| input::unseen(&d.unseen, from_facts)) {
+            return Err(failure);
         }
         Ok(match diff {
             Some(_) if input::failed(&findings) => 2,

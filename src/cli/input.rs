@@ -9,6 +9,7 @@ use crate::host::{self, Root};
 use crate::node::Node;
 use crate::plan::{DecidedBy, Unproven};
 use crate::source::{Limits, Syntax, decode};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
@@ -91,6 +92,23 @@ pub fn tree_facts(
         ..host.unwrap_or_default()
     };
     Ok((root, facts))
+}
+
+/// What keeps a command from comparing, where it cannot be seen what stands in some places: `facts` says that a file of
+/// facts was to tell it, otherwise a warning has said why it could not be seen.
+pub fn unseen(places: &BTreeSet<String>, facts: bool) -> Option<Failure> {
+    let first = places.first()?;
+    let more = match places.len() - 1 {
+        0 => String::new(),
+        n => format!(" and in {n} more places"),
+    };
+    Some(Failure(if facts {
+        format!(
+            "the facts do not tell what stands at `{first}`{more}; make them anew with `purlin observe` as root"
+        )
+    } else {
+        format!("cannot see what stands at `{first}`{more}; do what the warning above says")
+    }))
 }
 
 /// Shows findings: on stderr for people; a program gets them within its document.

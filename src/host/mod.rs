@@ -102,6 +102,10 @@ fn remedy(source: &io::Error) -> &'static str {
         }
         io::ErrorKind::ReadOnlyFilesystem => "mount that file system writable",
         io::ErrorKind::NotFound => "see that it is there",
+        io::ErrorKind::NotADirectory => "move the file away that stands where a directory belongs",
+        _ if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            "replace the link that leads back to itself"
+        }
         _ => "see what the kernel's log says about that path",
     }
 }

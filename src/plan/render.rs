@@ -250,6 +250,7 @@ mod tests {
                 decided_by: DecidedBy::ApiServer,
                 origin: origin(),
             }],
+            ..Diff::default()
         };
         let mut document = json(&diff, &sources);
         let finding = Diagnostic::new(Code::PUR0301, "m").at(span, "here");

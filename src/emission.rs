@@ -8,7 +8,7 @@ use crate::plan::{Action, Artifact, DecidedBy, Endpoint, Origin, Place, Plan, Un
 use crate::sections;
 use crate::source::Syntax;
 use crate::spec::Symbols;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A plan in the making.
 pub struct Emission<'a> {
@@ -82,16 +82,19 @@ impl<'a> Emission<'a> {
         facts.has_searched(directory).then_some(false)
     }
 
-    /// Foreign files of a directory: there by the facts, not in the ledger, and not given into our hands by `adopt`.
+    /// Foreign files of a directory: there by the facts, not in the ledger, not given into our hands by `adopt`, and in the
+    /// place of no artifact made so far, by whatever name. What stands in an artifact's own place is the diff's matter.
     pub fn foreign(&self, directory: &str) -> Vec<(&'a str, &'a crate::facts::File)> {
         let Some(facts) = self.facts else { return Vec::new() };
-        let ledger = facts.ledger.as_ref();
+        let artifacts = self.plan.artifacts.iter().map(|a| a.place.path(self.plan.objects));
+        let ledger = facts.ledger.iter().flat_map(|l| l.entries.keys().cloned());
+        let adopted = self.node.adoptions().keys().cloned();
+        let ours: BTreeSet<String> = artifacts.chain(ledger).chain(adopted).map(|p| facts.real(&p)).collect();
         facts
             .files
             .iter()
             .filter(|(path, _)| path.rsplit_once('/').is_some_and(|(d, _)| d == directory))
-            .filter(|(path, _)| !ledger.is_some_and(|l| l.entries.contains_key(*path)))
-            .filter(|(path, _)| !self.node.adoptions().contains_key(*path))
+            .filter(|(path, _)| !ours.contains(&facts.real(path)))
             .map(|(path, file)| (path.as_str(), file))
             .collect()
     }
@@ -104,6 +107,7 @@ pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan
         node: node.name().to_owned(),
         labels: node.labels().clone(),
         adoptions: node.adoptions().clone(),
+        places: node.platform().places(),
         objects: node.platform().objects(),
         syntax: node.syntax(),
         ..Plan::default()

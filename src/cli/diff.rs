@@ -59,6 +59,8 @@ struct Verdict {
     findings: Findings,
     /// Absent when the spec has errors; the plan is what other specs may ask for as well.
     compared: Option<(Plan, NodeDiff)>,
+    /// Why some of it could not be compared.
+    unseen: Option<Failure>,
     /// A part or a foreign file that was found, or a spec that did not change.
     left_out: bool,
 }
@@ -78,6 +80,7 @@ impl DiffCommand {
                 Ok(verdict) => {
                     let moved = sources.absorb(verdict.sources);
                     findings.absorb(verdict.findings, &moved);
+                    unread.extend(verdict.unseen);
                     broken |= verdict.compared.is_none() && !verdict.left_out;
                     if let Some((plan, node)) = verdict.compared {
                         plans.push(plan.moved(&moved));
@@ -105,7 +108,7 @@ impl DiffCommand {
             session.print_json(&document)?;
         } else if let ([node], true) = (nodes.as_slice(), alone) {
             input::show_unproven(&node.diff.unproven, &sources, session);
-            if node.diff.is_empty() {
+            if node.diff.is_empty() && node.diff.unseen.is_empty() {
                 session.say("nothing would change\n");
             }
             session.print(&if self.stat {
@@ -115,7 +118,11 @@ impl DiffCommand {
             })?;
         } else if !alone {
             session.print(&plan::overview(&nodes, &gone, &sources, self.stat, session.color_out))?;
-            if nodes.iter().all(|node| node.diff.is_empty()) && gone.is_empty() && !broken {
+            if nodes.iter().all(|node| node.diff.is_empty())
+                && gone.is_empty()
+                && !broken
+                && unread.is_empty()
+            {
                 session.say(&format!("{} compared, nothing would change\n", nodes.len()));
             }
         }
@@ -183,8 +190,10 @@ impl DiffCommand {
         let host = if matches!(other, Other::Host) { Some(&before) } else { facts.as_ref() };
         let plan = emit(&node, host, findings);
         let diff = plan::diff(&plan, &before, findings);
+        let unseen = input::unseen(&diff.unseen, self.facts.facts.is_some() && session.root.is_none());
         let node = NodeDiff { spec: spec.path.display().to_string(), diff };
         verdict.compared = Some((plan.shared(), node));
+        verdict.unseen = unseen;
         Ok(verdict)
     }
 

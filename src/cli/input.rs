@@ -6,18 +6,16 @@ use super::tree::TreeOption;
 use super::{Failure, OutputFormat, Session};
 use crate::compile::{Compiled, alone, compile_in};
 use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
-use crate::facts::Facts;
 use crate::facts::platform::Platform;
+use crate::facts::{self, Facts, FactsError};
 use crate::host::{self, Root};
 use crate::node::Node;
 use crate::plan::{DecidedBy, Unproven};
 use crate::source::{Limits, Syntax, Tree, decode};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
-
-/// Bytes of facts that are read at most.
-const FACTS_BYTES: u64 = 64 << 20;
 
 fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let fail = |error: std::io::Error| {
@@ -132,10 +130,15 @@ fn text(
 
 /// Facts from a file.
 pub fn facts_file(path: &Path) -> Result<Facts, Failure> {
-    let bytes = read(path, FACTS_BYTES)?;
+    let fail = |what: &dyn std::fmt::Display| Failure(format!("`{}`: {what}", path.display()));
+    let bytes = read(path, facts::BYTES as u64 + 1)?;
+    // What is cut off within a letter is too long, and no other mistake.
+    if bytes.len() > facts::BYTES {
+        return Err(fail(&FactsError::Long));
+    }
     let text = String::from_utf8(bytes)
-        .map_err(|_| Failure(format!("`{}` is not UTF-8; make it with `purlin observe`", path.display())))?;
-    Facts::from_json(&text).map_err(|e| Failure(format!("`{}`: {e}", path.display())))
+        .map_err(|_| fail(&"the facts are not UTF-8 text; make them with `purlin observe`"))?;
+    Facts::from_json(&text).map_err(|e| fail(&e))
 }
 
 /// The facts of a tree that stands for a host: its files, and what a facts file tells of the host itself.
@@ -161,6 +164,23 @@ pub fn tree_facts(
         ..host.unwrap_or_default()
     };
     Ok((root, facts))
+}
+
+/// What keeps a command from comparing, where it cannot be seen what stands in some places: `facts` says that a file of
+/// facts was to tell it, otherwise a warning has said why it could not be seen.
+pub fn unseen(places: &BTreeSet<String>, facts: bool) -> Option<Failure> {
+    let first = places.first()?;
+    let more = match places.len() - 1 {
+        0 => String::new(),
+        n => format!(" and in {n} more places"),
+    };
+    Some(Failure(if facts {
+        format!(
+            "the facts do not tell what stands at `{first}`{more}; make them anew with `purlin observe` as root"
+        )
+    } else {
+        format!("cannot see what stands at `{first}`{more}; do what the warning above says")
+    }))
 }
 
 /// Shows findings: on stderr for people; a program gets them within its document.

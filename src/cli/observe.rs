@@ -1,6 +1,7 @@
 //! `purlin observe`
 
 use super::{Failure, Outcome, Session};
+use crate::facts;
 use crate::facts::platform::{PLATFORMS, Platform};
 use crate::host::{self, Root};
 use clap::Args;
@@ -31,14 +32,38 @@ impl Observe {
             session.warn(warning);
         }
         let text = seen.facts.to_json();
+        if text.len() > facts::BYTES {
+            return Err(Failure(format!(
+                "the facts would be longer than the {} bytes that purlin reads; remove files that do not belong into {}",
+                facts::BYTES,
+                platform.places().join(", ")
+            )));
+        }
         match &self.output {
-            Some(path) if path.is_dir() => {
-                return Err(Failure(format!("`{}` is a directory; name a file", path.display())));
-            }
-            Some(path) => host::replace(path, text.as_bytes(), 0o644)
-                .map_err(|e| Failure(format!("cannot write `{}`: {e}", path.display())))?,
+            Some(path) => replace(path, &text)?,
             None => session.print(&text)?,
         }
         Ok(0)
     }
+}
+
+/// Replaces the file that the user named; what is there and is no file is nothing to replace.
+fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    let shown = path.display();
+    // Where nothing is, or nothing can be seen, writing says what is wrong.
+    if let Ok(there) = std::fs::symlink_metadata(path) {
+        let kind = there.file_type();
+        if kind.is_symlink() {
+            return Err(Failure(format!(
+                "`{shown}` is a symbolic link, and none is followed here; name the file that it leads to"
+            )));
+        } else if kind.is_dir() {
+            return Err(Failure(format!("`{shown}` is a directory; name a file")));
+        } else if !kind.is_file() {
+            return Err(Failure(format!(
+                "`{shown}` is no file that can be replaced; name a file, or leave `-o` out and redirect stdout"
+            )));
+        }
+    }
+    host::replace(path, text.as_bytes(), 0o644).map_err(|e| Failure(format!("cannot write `{shown}`: {e}")))
 }

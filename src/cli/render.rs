@@ -61,15 +61,11 @@ impl Render {
         })?;
         let (root, facts) = input::tree_facts(session, dir, host, node.platform())?;
         let plan = emit(&node, Some(&facts), &mut findings);
-        // What could not be looked at would be neither compared nor written, and yet recorded as ours.
-        let paths = plan.artifacts.iter().map(|a| a.place.path(plan.objects));
-        if let Some(path) = paths.into_iter().find(|path| !facts.knows_place(path)) {
-            return Err(Failure(format!(
-                "cannot see what stands at `{}{path}`; give your user the right to look there",
-                dir.display()
-            )));
-        }
         let diff = plan::diff(&plan, &facts, &mut findings);
+        // What could not be looked at would be neither compared nor written, and yet recorded as ours or forgotten.
+        if let Some(failure) = input::unseen(&diff.unseen, false) {
+            return Err(failure);
+        }
         let cut_short = findings.is_cut_short();
         let findings = findings.into_sorted();
         input::show(&findings, cut_short, &sources, session, OutputFormat::Human);

@@ -2,14 +2,14 @@
 
 use super::spec::Permissions;
 use super::{Device, Part};
-use crate::diag::{Code, Diagnostic, Span};
+use crate::diag::{Code, Diagnostic, Severity, Span};
 use crate::emission::Emission;
-use crate::facts::{Facts, sha256};
+use crate::facts::{Facts, File, FileKind, sha256};
 use crate::plan::{AdvertisedDevice, Artifact, Endpoint, Format, Impact, Origin, Place, Scope, Turn};
-use crate::spec::Adoption;
-use crate::spec::DevicePath;
+use crate::source::{foreign_yaml, from_value};
+use crate::spec::{Adoption, DevicePath};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -74,6 +74,7 @@ struct Found {
 pub fn emit(part: &Part, emission: &mut Emission<'_>) {
     patterns(part, emission);
     let mut owners: BTreeMap<String, (String, Span)> = BTreeMap::new();
+    let mut made = BTreeMap::new();
     for device in &part.devices {
         let found = find(device, emission);
         for (node, span) in found.iter().flat_map(|f| f.nodes.first().map(|n| (n, f.span))) {
@@ -97,8 +98,13 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
         }
         endpoint(device, &found, emission);
         if !found.is_empty() {
+            made.insert(device.kind.to_string(), (device, found.iter().map(|f| f.name.clone()).collect()));
             cdi(device, found, emission);
         }
+    }
+    // What is foreign can be told only once all of ours are made.
+    if !made.is_empty() {
+        redefined(&made, emission);
     }
 }
 
@@ -139,35 +145,29 @@ fn find(device: &Device, emission: &mut Emission<'_>) -> Vec<Found> {
                 Some(false) => emission.find(nothing(text, path.span)),
                 None => emission.unproven(&device.path(), path.span, format!("whether `{text}` is there")),
             }
-            let name = device_name(text);
-            found.entry(name.clone()).or_insert_with(|| Found {
-                name,
-                nodes: vec![text.clone()],
-                span: path.span,
-            });
+            add(&mut found, text, path.span);
             continue;
         }
         let Some(nodes) = nodes else {
             emission.unproven(&device.path(), path.span, format!("which devices match `{text}`"));
             continue;
         };
-        let before = found.len();
-        for node in nodes.keys().filter(|n| path.value.matches(n)) {
-            let name = device_name(node);
-            found.entry(name.clone()).or_insert_with(|| Found {
-                name,
-                nodes: vec![node.clone()],
-                span: path.span,
-            });
-        }
-        if found.len() == before {
+        let mut matches = nodes.keys().filter(|n| path.value.matches(n)).peekable();
+        if matches.peek().is_none() {
             emission.find(nothing(text, path.span));
         }
+        matches.for_each(|node| add(&mut found, node, path.span));
     }
     if let Some(nvidia) = &device.raw.nvidia {
         gpus(device, nvidia.span, facts, &mut found, emission);
     }
     found.into_values().collect()
+}
+
+/// Adds a device node as a device of its own; the first path that leads to it is the one that is named.
+fn add(found: &mut BTreeMap<String, Found>, node: &str, span: Span) {
+    let name = device_name(node.strip_prefix("/dev/").unwrap_or(node));
+    found.entry(name.clone()).or_insert_with(|| Found { name, nodes: vec![node.to_owned()], span });
 }
 
 fn gpus(
@@ -200,24 +200,30 @@ fn nothing(what: &str, span: Span) -> Diagnostic {
         .help("check the path on the node, or leave it so")
 }
 
-/// A CDI device name and device plugin id: what of the path differs from device to device, in the letters that both
-/// allow (CDI 1.1.0; device plugin ids have at most 63 characters).
-fn device_name(path: &str) -> String {
-    let name: String = path
-        .trim_start_matches("/dev/")
-        .chars()
-        .map(|c| match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' | '-' | ':' => c,
-            '/' => '-',
-            _ => '_',
-        })
-        .collect();
-    let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    if name.len() <= 63 && ends(name.chars().next()) && ends(name.chars().next_back()) {
-        return name;
+/// A CDI device name and device plugin id from a path below /dev or a GPU's uuid, in the letters that both allow
+/// (CDI 1.1.0; device plugin ids have at most 63 characters).
+///
+/// No two get one name, and a name depends on nothing but what it is for: pods and checkpoints hold it, so that a device
+/// added later may not rename it. A `:` for each `/` loses nothing where there was no `:` before; all else that has to be
+/// changed is told apart by a hash of the whole, behind a `::` that no path gives.
+fn device_name(of: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let ends = |c: char| !c.is_ascii_alphanumeric();
+    if of.len() <= 63
+        && of.chars().all(|c| plain(c) || c == '/')
+        && !of.is_empty()
+        && !of.contains("//")
+        && !of.starts_with(ends)
+        && !of.ends_with(ends)
+    {
+        return of.replace('/', ":");
     }
-    // What does not fit is told apart by a hash of the whole.
-    format!("device-{}", &sha256(path.as_bytes())[..16])
+    let near: String = of.chars().map(|c| if plain(c) { c } else { '_' }).take(45).collect();
+    let near = match near.trim_matches(ends) {
+        "" => "device",
+        near => near,
+    };
+    format!("{near}::{}", &sha256(of.as_bytes())[..16])
 }
 
 fn endpoint(device: &Device, found: &[Found], emission: &mut Emission<'_>) {
@@ -281,7 +287,6 @@ fn cdi(device: &Device, found: Vec<Found>, emission: &mut Emission<'_>) {
     };
     let directory = emission.platform().cdi_dynamic;
     let file = format!("{directory}/purlin-{}.json", kind.replace('/', "_"));
-    redefined(device, &names, emission);
     // Structs of strings with string keys: there is nothing to refuse.
     let mut text = serde_json::to_string_pretty(&spec).unwrap_or_default();
     text.push('\n');
@@ -323,47 +328,140 @@ struct ForeignDevice {
     name: String,
 }
 
+/// The kind and the devices that a foreign file defines, as far as it is one of CDI, and whether that is all.
+fn foreign(path: &str, file: &File) -> (Option<ForeignCdi>, bool) {
+    // CDI reads files of these names, through links too.
+    if !(path.ends_with(".json") || path.ends_with(".yaml")) || file.kind == FileKind::Directory {
+        return (None, true);
+    }
+    let Some(text) = &file.text else { return (None, false) };
+    match serde_json::from_str(text) {
+        Ok(read) => (Some(read), true),
+        // JSON that has not the shape of CDI: runtimes pass it over.
+        Err(error) if error.is_data() => (None, true),
+        // By whatever name, it is YAML to CDI.
+        Err(_) => {
+            let (value, whole) = foreign_yaml(text);
+            (value.and_then(|value| from_value(&value).ok()), whole)
+        }
+    }
+}
+
 /// Two files of equal priority that define one device make it unresolvable; across directories the later one wins.
-fn redefined(device: &Device, names: &[String], emission: &mut Emission<'_>) {
+fn redefined(made: &BTreeMap<String, (&Device, Vec<String>)>, emission: &mut Emission<'_>) {
     let platform = emission.platform();
-    for (directory, equal) in [(platform.cdi_dynamic, true), (platform.cdi_static, false)] {
+    let mut places = vec![(platform.cdi_dynamic, true), (platform.cdi_static, false)];
+    if emission.facts().is_some_and(|f| f.same_place(platform.cdi_dynamic, platform.cdi_static)) {
+        places.pop();
+    }
+    for (directory, equal) in places {
         if !emission.facts().is_some_and(|f| f.knows_place(directory)) {
-            emission.unproven(
-                &device.path(),
-                device.span,
-                format!("whether a file in {directory} defines the same device"),
-            );
+            for (device, _) in made.values() {
+                let what = format!("whether a file in {directory} defines the same device");
+                emission.unproven(&device.path(), device.span, what);
+            }
             continue;
         }
         for (path, file) in emission.foreign(directory) {
-            let Some(text) = &file.text else { continue };
-            let parsed: Option<ForeignCdi> = match path.rsplit_once('.').map(|(_, ending)| ending) {
-                Some("json") => serde_json::from_str(text).ok(),
-                Some("yaml") => serde_yaml::from_str(text).ok(),
-                _ => None,
+            let (read, whole) = foreign(path, file);
+            let ours = read.as_ref().and_then(|read| made.get(&read.kind));
+            let defined = read.iter().flat_map(|read| &read.devices).map(|d| &d.name);
+            let twice: BTreeSet<&String> = match ours {
+                Some((_, names)) => defined.filter(|name| names.binary_search(name).is_ok()).collect(),
+                None => BTreeSet::new(),
             };
-            let Some(foreign) = parsed.filter(|f| f.kind == device.kind.to_string()) else { continue };
-            for twice in foreign.devices.iter().filter(|d| names.contains(&d.name)) {
-                let mut finding = Diagnostic::new(
-                    Code::PUR0307,
-                    format!("`{path}` defines the device `{}={}` too", device.kind, twice.name),
-                )
-                .at(device.span, "this kind");
-                finding = if equal {
-                    finding
-                        .note("a device that two files of one directory define cannot be resolved, and no pod gets it")
-                        .help(format!(
-                            "remove that file, let purlin remove it ({}), or leave the device to it",
-                            Adoption::Remove.example(emission.syntax(), path)
-                        ))
-                } else {
-                    finding.severity = crate::diag::Severity::Warning;
-                    finding
-                        .note(format!("files in {} win over those in {directory}", platform.cdi_dynamic))
-                        .help("remove that file, or leave the device to it")
-                };
-                emission.find(finding);
+            if let (Some((device, _)), Some(first)) = (ours, twice.first()) {
+                emission.find(twin(device, path, first, twice.len() - 1, equal, emission));
+            } else if !whole && let Some((device, _)) = made.values().next() {
+                let what = format!(
+                    "which devices {path} defines: it is not readable for everybody, or no text that purlin can read"
+                );
+                emission.unproven("devices", device.span, what);
             }
+        }
+    }
+}
+
+/// A foreign file that defines a device of ours, and how many more.
+fn twin(
+    device: &Device,
+    path: &str,
+    name: &str,
+    more: usize,
+    equal: bool,
+    emission: &Emission<'_>,
+) -> Diagnostic {
+    let more = if more > 0 { format!(" and {more} more of the kind") } else { String::new() };
+    let finding = Diagnostic::new(
+        Code::PUR0307,
+        format!("`{path}` defines the device `{}={name}`{more} too", device.kind),
+    )
+    .at(device.span, "this kind");
+    if equal {
+        return finding
+            .note("a device that two files of one directory define cannot be resolved, and no pod gets it")
+            .help(format!(
+                "remove that file, let purlin remove it ({}), or leave the device to it",
+                Adoption::Remove.example(emission.syntax(), path)
+            ));
+    }
+    let platform = emission.platform();
+    let mut finding = finding
+        .note(format!("files in {} win over those in {}", platform.cdi_dynamic, platform.cdi_static))
+        .help("remove that file, or leave the device to it");
+    finding.severity = Severity::Warning;
+    finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_devices_get_one_name() {
+        for (of, name) in [
+            ("ttyS0", "ttyS0"),
+            ("foo-0", "foo-0"),
+            ("foo/0", "foo:0"),
+            ("dri/renderD128", "dri:renderD128"),
+            ("GPU-8f1c", "GPU-8f1c"),
+        ] {
+            assert_eq!(device_name(of), name);
+        }
+        let long = "x".repeat(70);
+        let texts = [
+            "a_1",
+            "a@1",
+            "a#1",
+            "a é",
+            "foo-0",
+            "foo/0",
+            "foo:0",
+            "foo_0",
+            "foo//0",
+            "foo::0",
+            ".h",
+            "-h",
+            "h",
+            "h.",
+            "_",
+            "@",
+            "",
+            "/",
+            "/h",
+            "é",
+            &long,
+            &long[1..],
+            "device",
+            "a_1::e351959bb58dfbb8",
+        ];
+        let names: BTreeSet<String> = texts.iter().map(|t| device_name(t)).collect();
+        assert_eq!(names.len(), texts.len(), "{names:?}");
+        for name in &names {
+            let letter = |c: char| c.is_ascii_alphanumeric() || ".-_:".contains(c);
+            assert!(name.len() <= 63 && name.chars().all(letter), "{name}");
+            let ends = |c: char| c.is_ascii_alphanumeric();
+            assert!(name.starts_with(ends) && name.ends_with(ends), "{name}");
         }
     }
 }

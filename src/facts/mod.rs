@@ -13,9 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The version word of the facts that this binary writes and reads.
 pub const VERSION: &str = "purlin.dev/facts/v1alpha1";
 
+/// Bytes of facts in JSON.
+pub const BYTES: usize = 16 << 20;
+/// Bytes of one file's text; of a longer one there is a hash only.
+pub const TEXT: usize = 256 << 10;
+/// Values in facts: small ones take many times the memory of their text.
+const VALUES: usize = 500_000;
+
 /// What is known of a host. An absent part was not looked at; an empty one was, and there was nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "facts, as an object")]
 pub struct Facts {
     /// `purlin.dev/facts/v1alpha1`.
     pub version: String,
@@ -92,7 +99,7 @@ impl Default for Facts {
 
 /// A program that serves the node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a daemon, as an object")]
 pub struct Daemon {
     /// The binary that was asked.
     pub path: String,
@@ -102,7 +109,7 @@ pub struct Daemon {
 
 /// A CNI plugin binary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a CNI plugin, as an object")]
 pub struct CniPlugin {
     pub path: String,
     /// `supportedVersions` of its answer to VERSION (CNI 1.1.0, section 3); empty when it gave none.
@@ -121,7 +128,7 @@ pub enum FileKind {
 
 /// A file in one of Purlin's places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a file, as an object")]
 pub struct File {
     pub kind: FileKind,
     /// Permission bits in octal (`0644`).
@@ -148,7 +155,7 @@ pub struct File {
 
 /// Numeric user and group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an owner, as an object")]
 pub struct Owner {
     pub uid: u32,
     pub gid: u32,
@@ -164,7 +171,7 @@ pub enum DeviceKind {
 
 /// A node below /dev.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a device node, as an object")]
 pub struct DeviceNode {
     pub kind: DeviceKind,
     pub major: u32,
@@ -177,7 +184,7 @@ pub struct DeviceNode {
 
 /// A GPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a GPU, as an object")]
 pub struct Gpu {
     /// The vendor's stable name (`GPU-8f1c…`).
     pub uuid: String,
@@ -194,7 +201,7 @@ pub struct Gpu {
 
 /// A network link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a link, as an object")]
 pub struct Link {
     /// The kernel's name of its kind (`bridge`, `veth`); absent for hardware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,7 +216,7 @@ pub struct Link {
 
 /// The durable record of what Purlin last applied. Without an entry here nothing is ever deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "a ledger, as an object")]
 pub struct Ledger {
     /// `purlin.dev/ledger/v1alpha1`.
     pub version: String,
@@ -224,7 +231,7 @@ pub const LEDGER_VERSION: &str = "purlin.dev/ledger/v1alpha1";
 
 /// One thing that Purlin made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an entry of the ledger, as an object")]
 pub struct LedgerEntry {
     /// SHA-256 in hexadecimal of the bytes applied.
     pub sha256: String,
@@ -238,8 +245,22 @@ pub struct LedgerEntry {
 /// Facts that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FactsError {
-    #[error("the facts are not valid: {0}")]
+    #[error("the facts are not valid: {0}; make them with `purlin observe`")]
     Invalid(#[from] serde_json::Error),
+    #[error(
+        "the facts are longer than the limit of {BYTES} bytes; make them with `purlin observe`, which writes no more"
+    )]
+    Long,
+    #[error(
+        "the facts have more values than the limit of {VALUES}; make them with `purlin observe`, which lists fewer"
+    )]
+    Many,
+    #[error(
+        "the text of `{path}` in the facts is longer than the limit of {TEXT} bytes; leave it out, as `purlin observe` does"
+    )]
+    Text { path: String },
+    #[error("two GPUs of the facts have the uuid `{uuid}`; give each its own")]
+    Gpus { uuid: String },
     #[error(
         "the facts are of version `{found}`, this purlin reads `{VERSION}`; make them anew with `purlin observe`"
     )]
@@ -254,11 +275,20 @@ impl Facts {
     /// Reads facts from JSON.
     ///
     /// # Errors
-    /// When the text is no facts, or of another version.
+    /// When the text is no facts, of another version, or beyond a limit.
     pub fn from_json(text: &str) -> Result<Self, FactsError> {
         #[derive(Deserialize)]
+        #[serde(expecting = "facts, as an object")]
         struct Word {
             version: String,
+        }
+        // Some editors and shells begin a file with a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if text.len() > BYTES {
+            return Err(FactsError::Long);
+        }
+        if values(text) > VALUES {
+            return Err(FactsError::Many);
         }
         // The version word first: facts of another version would otherwise fail with a riddle about some field.
         let word: Word = serde_json::from_str(text)?;
@@ -268,6 +298,14 @@ impl Facts {
         let facts: Self = serde_json::from_str(text)?;
         if let Some(ledger) = facts.ledger.as_ref().filter(|l| l.version != LEDGER_VERSION) {
             return Err(FactsError::Ledger { found: ledger.version.clone() });
+        }
+        let mut long = facts.files.iter().filter(|(_, f)| f.text.as_ref().is_some_and(|t| t.len() > TEXT));
+        if let Some((path, _)) = long.next() {
+            return Err(FactsError::Text { path: path.clone() });
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(gpu) = facts.gpus.iter().flatten().find(|gpu| !seen.insert(&gpu.uuid)) {
+            return Err(FactsError::Gpus { uuid: gpu.uuid.clone() });
         }
         Ok(facts)
     }
@@ -281,14 +319,22 @@ impl Facts {
         text
     }
 
-    /// Whether two paths name one directory, as far as base directories that are links tell.
+    /// Where a path leads, as far as base directories that are links tell.
     #[must_use]
-    pub fn same_directory(&self, a: &str, b: &str) -> bool {
-        let real = |path: &str| {
-            let path = path.trim_end_matches('/');
-            self.directories.get(path).map_or(path.to_owned(), Clone::clone)
-        };
-        real(a) == real(b)
+    pub fn real(&self, path: &str) -> String {
+        let path = path.trim_end_matches('/');
+        let ends = path.rmatch_indices('/').map(|(at, _)| at);
+        let link = std::iter::once(path.len()).chain(ends).find_map(|end| {
+            let real = self.directories.get(&path[..end])?;
+            Some(format!("{real}{}", &path[end..]))
+        });
+        link.unwrap_or_else(|| path.to_owned())
+    }
+
+    /// Whether two paths name one place, as far as base directories that are links tell.
+    #[must_use]
+    pub fn same_place(&self, a: &str, b: &str) -> bool {
+        self.real(a) == self.real(b)
     }
 
     /// Whether all executables of a directory are listed, under its own name or that of the directory it leads to.
@@ -303,6 +349,19 @@ impl Facts {
     pub fn knows_place(&self, path: &str) -> bool {
         self.places.iter().any(|p| within(path, p))
     }
+}
+
+/// How many values a JSON text has at most, for a limit before the parser.
+fn values(text: &str) -> usize {
+    let (mut quoted, mut escaped) = (false, false);
+    text.bytes()
+        .filter(|byte| {
+            let inside = quoted;
+            quoted ^= *byte == b'"' && !escaped;
+            escaped = inside && *byte == b'\\' && !escaped;
+            !inside && matches!(byte, b',' | b'[' | b'{')
+        })
+        .count()
 }
 
 /// Whether `path` is `directory` or stands below it.

@@ -102,6 +102,10 @@ fn remedy(source: &io::Error) -> &'static str {
         }
         io::ErrorKind::ReadOnlyFilesystem => "mount that file system writable",
         io::ErrorKind::NotFound => "see that it is there",
+        io::ErrorKind::NotADirectory => "move the file away that stands where a directory belongs",
+        _ if source.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            "replace the link that leads back to itself"
+        }
         _ => "see what the kernel's log says about that path",
     }
 }
@@ -131,5 +135,9 @@ pub fn replace(path: &std::path::Path, bytes: &[u8], mode: u32) -> Result<(), Ho
     let root = Root::open(parent)?;
     let mut transaction = Transaction::new(&root, &["/"]);
     transaction.put(&format!("/{name}"), bytes, mode)?;
-    transaction.commit()
+    transaction.commit().map_err(|error| match error {
+        // The user knows the file by the name that was given, not by the one below its own directory.
+        HostError::Io { doing, source, .. } => HostError::Io { doing, path: shown, source },
+        error => error,
+    })
 }

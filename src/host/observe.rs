@@ -22,8 +22,8 @@ use std::os::fd::{AsFd, OwnedFd};
 const ENTRIES: usize = 10_000;
 /// Directories below each other in a place.
 const DEPTH: usize = 8;
-/// Bytes of a file whose text is kept.
-const TEXT: usize = 256 << 10;
+/// Bytes of all texts together, as JSON writes them: half of what a reader of facts takes.
+const TEXTS: usize = facts::BYTES / 2;
 /// Bytes of a file that is hashed.
 const FILE: u64 = 16 << 20;
 /// Bytes that are read in all.
@@ -70,6 +70,8 @@ pub fn observe(
         entries: ENTRIES,
         bytes: BYTES,
         executables: EXECUTABLES,
+        texts: TEXTS,
+        left_out: Vec::new(),
         key: None,
     };
     observer.facts.ledger = observer.ledger(platform)?;
@@ -92,6 +94,12 @@ pub fn observe(
     }
     for path in extra_paths.iter().collect::<BTreeSet<_>>() {
         observer.extra(path);
+    }
+    if let Some(first) = observer.left_out.first() {
+        let more = observer.left_out.len() - 1;
+        observer.warnings.push(format!(
+            "the files have more text than the {TEXTS} bytes that facts hold; that of `{first}` and {more} more is left out, remove files that do not belong there"
+        ));
     }
     observer.devices();
     observer.plugins(platform);
@@ -119,6 +127,9 @@ struct Observer<'a> {
     entries: usize,
     bytes: u64,
     executables: usize,
+    texts: usize,
+    /// Files whose text found no room.
+    left_out: Vec<String>,
     key: Option<[u8; 32]>,
 }
 
@@ -141,6 +152,7 @@ impl Observer<'_> {
         }
         let Some(bytes) = read? else { return Ok(None) };
         #[derive(serde::Deserialize)]
+        #[serde(expecting = "a ledger, as an object")]
         struct Word {
             version: String,
         }
@@ -360,7 +372,16 @@ impl Observer<'_> {
         file.size = Some(bytes.len() as u64);
         if stat.st_mode & 0o004 != 0 {
             file.sha256 = Some(facts::sha256(&bytes));
-            file.text = if bytes.len() <= TEXT { String::from_utf8(bytes).ok() } else { None };
+            file.text = if bytes.len() <= facts::TEXT { String::from_utf8(bytes).ok() } else { None };
+            // As it stands in the facts: an escaped letter takes up to six.
+            let size = file.text.as_ref().and_then(|t| serde_json::to_string(t).ok()).map_or(0, |t| t.len());
+            match self.texts.checked_sub(size) {
+                Some(left) => self.texts = left,
+                None => {
+                    file.text = None;
+                    self.left_out.push(path.to_owned());
+                }
+            }
         } else {
             file.keyed_hash = self.key.and_then(|key| keyed(&key, &bytes));
         }
@@ -725,8 +746,8 @@ mod tests {
     fn large_files_have_no_text_and_larger_ones_no_hash() {
         let dir = tempfile::tempdir().unwrap();
         let at = "etc/cni/net.d";
-        write(dir.path(), &format!("{at}/fits"), &"x".repeat(TEXT));
-        write(dir.path(), &format!("{at}/large"), &"x".repeat(TEXT + 1));
+        write(dir.path(), &format!("{at}/fits"), &"x".repeat(facts::TEXT));
+        write(dir.path(), &format!("{at}/large"), &"x".repeat(facts::TEXT + 1));
         let huge = std::fs::File::create(dir.path().join(at).join("huge")).unwrap();
         huge.set_len(1 << 40).unwrap();
         set_mode(&dir.path().join(at).join("huge"), 0o644);
@@ -737,6 +758,23 @@ mod tests {
         assert!(file("huge").sha256.is_none() && file("huge").size == Some(1 << 40));
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(facts.places.contains("/etc/cni/net.d"));
+    }
+
+    #[test]
+    fn texts_beyond_what_facts_hold_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in 0..TEXTS / facts::TEXT {
+            write(dir.path(), &format!("etc/cni/net.d/{name:03}"), &"x".repeat(facts::TEXT));
+        }
+        write(dir.path(), "etc/cni/net.d/small", "x");
+        write(dir.path(), "var/run/cdi/a", &"\u{1}".repeat(facts::TEXT));
+        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let last = format!("/etc/cni/net.d/{:03}", TEXTS / facts::TEXT - 1);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].contains(&format!("`{last}` and 1 more")), "{warnings:?}");
+        assert!(facts.files[&last].text.is_none() && facts.files[&last].sha256.is_some());
+        assert_eq!(facts.files["/etc/cni/net.d/small"].text.as_deref(), Some("x"));
+        assert_eq!(Facts::from_json(&facts.to_json()).unwrap(), facts);
     }
 
     #[test]

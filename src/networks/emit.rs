@@ -102,8 +102,6 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
         let version = cni_version(network, emission);
         let file = file_name(network);
         let place = format!("{}/{file}", emission.platform().cni_conf);
-        shadows(network, &file, emission);
-        hosts_addresses(network, emission);
         let Some(bridge) = &network.raw.bridge else { continue };
         let mut plugins = vec![Plugin::Bridge(bridge_plugin(network, bridge))];
         if let Some(portmap) = &network.raw.portmap {
@@ -125,6 +123,11 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
             turn: Turn::Referenced,
             origin: Origin { path: network.path(), span: network.span },
         });
+    }
+    // What is foreign can be told only once all of ours are made.
+    for network in &part.networks {
+        shadows(network, emission);
+        hosts_addresses(network, emission);
     }
 }
 
@@ -252,10 +255,11 @@ fn cni_version(network: &Network, emission: &mut Emission<'_>) -> &'static str {
 }
 
 /// Of the files that a runtime reads, the first in lexical order is every pod's network.
-fn shadows(network: &Network, file: &str, emission: &mut Emission<'_>) {
+fn shadows(network: &Network, emission: &mut Emission<'_>) {
     if !network.default {
         return;
     }
+    let file = file_name(network);
     let directory = emission.platform().cni_conf;
     if !emission.facts().is_some_and(|f| f.knows_place(directory)) {
         emission.unproven(
@@ -268,7 +272,7 @@ fn shadows(network: &Network, file: &str, emission: &mut Emission<'_>) {
     for (path, _) in emission.foreign(directory) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let read = [".conf", ".conflist", ".json"].iter().any(|ending| name.ends_with(ending));
-        if read && name < file {
+        if read && name < file.as_str() {
             let at: Span = network.raw.default.map_or(network.span, |d| d.span);
             emission.find(
                 Diagnostic::new(Code::PUR0302, format!("`{path}` sorts before `{file}`"))

@@ -3,7 +3,7 @@
 
 use super::{Action, Artifact, DecidedBy, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven, object};
 use crate::diag::{Code, Diagnostic, Findings, Moved};
-use crate::facts::{Facts, File, FileKind, LedgerEntry, octal, sha256};
+use crate::facts::{Facts, File, FileKind, LedgerEntry, octal, sha256, within};
 use crate::source::Syntax;
 use crate::spec::Adoption;
 use serde::Serialize;
@@ -108,6 +108,9 @@ pub struct Diff {
     pub simulated: bool,
     pub endpoints: Vec<Endpoint>,
     pub unproven: Vec<Unproven>,
+    /// Places of which facts do not tell what stands there, so that a change may be missing here.
+    #[serde(skip)]
+    pub unseen: BTreeSet<String>,
 }
 
 impl Diff {
@@ -154,6 +157,15 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
     let mut unproven = plan.unproven.clone();
     let mut changes = Vec::new();
     let ours: BTreeSet<String> = plan.artifacts.iter().map(|a| a.place.path(plan.objects)).collect();
+    // What goes rather than comes has to be seen, too; a ledger may name what is in no place of ours, which never goes.
+    let mut unseen: BTreeSet<String> = facts
+        .ledger
+        .iter()
+        .flat_map(|l| l.entries.keys())
+        .chain(plan.adoptions.keys())
+        .filter(|path| plan.places.iter().any(|p| within(path, p)) && !facts.knows_place(path))
+        .cloned()
+        .collect();
     for artifact in &plan.artifacts {
         let path = artifact.place.path(plan.objects);
         let hidden = match artifact.place {
@@ -165,6 +177,9 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
         };
         match hidden {
             Some((what, decided_by)) => {
+                if decided_by == DecidedBy::Facts {
+                    unseen.insert(path);
+                }
                 unproven.push(Unproven { what, decided_by, origin: artifact.origin.clone() });
             }
             None => changes.extend(desired(plan, artifact, &path, facts, findings)),
@@ -182,6 +197,7 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
         simulated: facts.simulated,
         endpoints: plan.endpoints.clone(),
         unproven,
+        unseen,
     }
 }
 

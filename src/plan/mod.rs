@@ -211,6 +211,9 @@ pub struct Plan {
     /// Foreign files that the spec gives into our hands, by path, and whether they go even without one of ours.
     #[serde(skip)]
     pub adoptions: BTreeMap<String, (crate::spec::Adoption, Span)>,
+    /// The directories that are ours to look after.
+    #[serde(skip)]
+    pub places: Vec<&'static str>,
     /// Where objects stand as manifests.
     #[serde(skip)]
     pub objects: &'static str,

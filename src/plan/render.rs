@@ -123,6 +123,8 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
         Operation::Update => (name.as_str(), name.as_str()),
         Operation::Delete => (name.as_str(), "/dev/null"),
     };
+    // Facts hold no text beyond `facts::TEXT`, and Myers' search stops at a bound of its own, by count and not by time, so
+    // that even wholly different texts take seconds at most and the same bytes come out everywhere.
     let unified =
         TextDiff::from_lines(&old, &new).unified_diff().context_radius(3).header(from, to).to_string();
     for line in unified.split_inclusive('\n') {
@@ -264,6 +266,7 @@ mod tests {
                 decided_by: DecidedBy::ApiServer,
                 origin: origin(),
             }],
+            ..Diff::default()
         };
         let mut document = json(&diff, &sources);
         let finding = Diagnostic::new(Code::PUR0301, "m").at(span, "here");

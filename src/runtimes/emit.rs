@@ -309,7 +309,7 @@ fn directories(root: &Root, daemon: &Daemon, emission: &mut Emission<'_>) {
         let value = root.cri(key)?;
         let list = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
         let listed: Vec<String> = list.iter().filter_map(|v| v.as_str().map(str::to_owned)).collect();
-        let there = listed.iter().any(|directory| facts.same_directory(directory, ours));
+        let there = listed.iter().any(|directory| facts.same_place(directory, ours));
         (!there).then(|| (key.join("."), listed.join("`, `"), ours.to_owned()))
     };
     let mut elsewhere = Vec::new();

@@ -81,6 +81,18 @@ impl Syntax {
     }
 }
 
+/// Reads YAML that is no spec, such as a foreign file's, within the limits of one: what could be read, and whether that is
+/// all that it says.
+#[must_use]
+pub fn foreign_yaml(text: &str) -> (Option<Value>, bool) {
+    let mut sources = Sources::default();
+    let file = sources.add("", text);
+    let (limits, mut findings) = (Limits::default(), Findings::new());
+    let read = limits.admit(text, file, Syntax::Yaml, &mut findings);
+    let doc = read.then(|| yaml::parse(text, file, &limits, &mut findings)).flatten();
+    (doc.map(|doc| doc.root), !findings.has_errors())
+}
+
 /// Reads one text into a tree. `None` when there is no tree to go on with; the findings then say why.
 ///
 /// Limits come before any parser: see [`Limits`]. The tree's shape is not checked here beyond what the syntax needs.

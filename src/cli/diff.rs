@@ -4,7 +4,7 @@ use super::facts::FactsOption;
 use super::git::Revision;
 use super::parallel::in_parallel;
 use super::specs::{Changed, SpecFile, is_ours, specs};
-use super::tree::TreeOption;
+use super::tree::{TreeOption, plain};
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
@@ -107,7 +107,9 @@ impl DiffCommand {
             }
             session.print_json(&document)?;
         } else if let ([node], true) = (nodes.as_slice(), alone) {
-            input::show_unproven(&node.diff.unproven, &sources, session);
+            if matches!(other, Other::Host) {
+                input::show_unproven(&node.diff.unproven, &sources, session);
+            }
             if node.diff.is_empty() && node.diff.unseen.is_empty() {
                 session.say("nothing would change\n");
             }
@@ -223,15 +225,15 @@ impl DiffCommand {
     fn gone(&self, specs: &[SpecFile], other: &Other) -> Result<Vec<String>, Failure> {
         let Other::Revisions(revisions) = other else { return Ok(Vec::new()) };
         let mut gone = Vec::new();
-        for argument in self.specs.iter().filter(|path| path.is_dir()) {
-            let Some(first) = specs.iter().find(|s| s.found && s.path.starts_with(argument)) else {
+        for argument in self.specs.iter().filter(|path| path.is_dir()).map(|path| plain(path)) {
+            let Some(first) = specs.iter().find(|s| s.found && s.path.starts_with(&argument)) else {
                 continue;
             };
             let Some(revision) = revisions.get(first.files.dir()) else { continue };
             for path in revision.files()? {
-                let now = Path::new(&revision.local(&path)).to_path_buf();
+                let now = revision.local(&path);
                 let hidden = path.split('/').any(|step| step.starts_with('.'));
-                if hidden || !now.starts_with(argument) || Syntax::of(&path).is_none() || now.exists() {
+                if hidden || !now.starts_with(&argument) || Syntax::of(&path).is_none() || now.exists() {
                     continue;
                 }
                 let bytes = revision.file(&path).ok().flatten().unwrap_or_default();

@@ -128,6 +128,9 @@ fn text(
     compile_in(sources, (file, below), syntax, tree, findings)
 }
 
+/// Lines of what is unproven that a person is shown.
+const UNPROVEN_LINES: usize = 40;
+
 /// Facts from a file.
 pub fn facts_file(path: &Path) -> Result<Facts, Failure> {
     let fail = |what: &dyn std::fmt::Display| Failure(format!("`{}`: {what}", path.display()));
@@ -205,6 +208,10 @@ pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session
     let mut text = String::new();
     let mut in_order: Vec<_> = unproven.iter().collect();
     in_order.sort_by_key(|item| (item.decided_by, item.origin.span));
+    // Nodes that share a part share what is unproven of it.
+    in_order.dedup();
+    let more = in_order.len().saturating_sub(UNPROVEN_LINES);
+    in_order.truncate(UNPROVEN_LINES);
     for group in in_order.chunk_by(|a, b| a.decided_by == b.decided_by) {
         text.push_str(match group[0].decided_by {
             DecidedBy::Facts => {
@@ -218,6 +225,9 @@ pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session
             // Writing to a String cannot fail; one write of the whole is a hundred times cheaper than one per line.
             let _ = writeln!(text, "  {}: {}", sources.cite(item.origin.span), visible_line(&item.what));
         }
+    }
+    if more > 0 {
+        let _ = writeln!(text, "  and {more} more; `--format json` lists all");
     }
     session.say(&text);
 }

@@ -42,6 +42,8 @@ pub fn specs(arguments: &[PathBuf], tree: &TreeOption) -> (Vec<SpecFile>, Vec<Fa
 fn of_one(argument: &Path, tree: &TreeOption) -> Result<Vec<SpecFile>, Failure> {
     let spec = |path: PathBuf, tree: &TreeOption, found: bool| {
         let (files, below) = tree.of(&path)?;
+        // What was found is called as its tree calls it.
+        let path = if found { files.dir().join(&below) } else { path };
         Ok(SpecFile { path, files, below, found })
     };
     if !argument.is_dir() {

@@ -4,7 +4,7 @@ use super::Failure;
 use crate::host::Root;
 use crate::source::{Limits, Tree};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The option that says how far includes may reach.
 #[derive(Clone, Debug, Default, Args)]
@@ -20,7 +20,7 @@ impl TreeOption {
         let (dir, below) = match &self.tree {
             None => {
                 let name = spec.file_name().map(PathBuf::from).unwrap_or_default();
-                (spec.parent().unwrap_or(Path::new("")).to_path_buf(), name)
+                (plain(spec.parent().unwrap_or(Path::new(""))), name)
             }
             Some(dir) => {
                 let real = |path: &Path| {
@@ -36,11 +36,16 @@ impl TreeOption {
                         dir.display()
                     ))
                 })?;
-                (dir.clone(), below.to_path_buf())
+                (plain(dir), below.to_path_buf())
             }
         };
         Ok((Files { dir }, below.display().to_string()))
     }
+}
+
+/// The directory as it is put before a file's name: nothing for the one that the command runs in.
+pub fn plain(dir: &Path) -> PathBuf {
+    dir.components().filter(|step| !matches!(step, Component::CurDir)).collect()
 }
 
 /// Files of a directory. Links are followed, but not out of it.

@@ -50,9 +50,18 @@ pub fn summary(diff: &Diff) -> String {
 /// unified diff. Empty when nothing changes.
 #[must_use]
 pub fn human(diff: &Diff, sources: &Sources, color: bool) -> String {
+    let paint = Paint(color);
     let mut out = summary(diff);
-    if !out.is_empty() {
-        out.push_str(&details(diff, sources, color));
+    if out.is_empty() {
+        return out;
+    }
+    out.push_str(&details(diff, sources, color));
+    for Endpoint::DevicePlugin { resource, socket, devices, .. } in &diff.endpoints {
+        let _ = write!(out, "\n{}", paint.line("1", &format!("serve {resource}")));
+        let _ = writeln!(out, " on {socket}, by the agent");
+        for device in devices {
+            let _ = writeln!(out, "  {} as {}", device.id, device.cdi);
+        }
     }
     out
 }
@@ -75,13 +84,6 @@ pub(super) fn details(diff: &Diff, sources: &Sources, color: bool) -> String {
                 let _ = writeln!(out, "{}", paint.line("1", &head));
                 let _ = writeln!(out, "  because of {}", places.join(", "));
             }
-        }
-    }
-    for Endpoint::DevicePlugin { resource, socket, devices, .. } in &diff.endpoints {
-        let _ = write!(out, "\n{}", paint.line("1", &format!("serve {resource}")));
-        let _ = writeln!(out, " on {socket}, by the agent");
-        for device in devices {
-            let _ = writeln!(out, "  {} as {}", device.id, device.cdi);
         }
     }
     out

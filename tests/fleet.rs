@@ -4,7 +4,7 @@
 #[path = "common/cli.rs"]
 mod cli;
 
-use cli::purlin;
+use cli::{purlin, said};
 use serde_json::Value as Json;
 use std::path::Path;
 use std::process::Command;
@@ -129,6 +129,10 @@ fn a_revision_is_compared_node_by_node_with_what_it_included() {
     assert_eq!((code, json["diffs"].as_array().map(Vec::len)), (1, Some(3)));
     assert_eq!(json["gone"], serde_json::json!(["HEAD~1:nodes/edge-d.kdl"]));
     assert_eq!(json["version"], "purlin.dev/diffs/v1alpha1");
+    let schema: Json = serde_json::from_str(purlin::plan::DIFFS_SCHEMA_TEXT).unwrap();
+    let wrong: Vec<_> =
+        jsonschema::draft202012::new(&schema).unwrap().iter_errors(&json).map(|e| e.to_string()).collect();
+    assert_eq!(wrong, Vec::<String>::new());
 }
 
 #[test]
@@ -153,7 +157,7 @@ fn what_cannot_be_compared_is_said() {
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("a.kdl"), "purlin \"v1alpha1\"\nnode \"a\"\n").unwrap();
     let output = purlin(outside.path(), &["diff", "a.kdl", "--against", "HEAD"]);
-    assert_eq!(output.status.code(), Some(2));
+    assert!(output.status.code() == Some(2) && said(&output).contains("Git repository"), "{}", said(&output));
 }
 
 #[test]

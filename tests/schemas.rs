@@ -20,6 +20,18 @@ fn the_spec_schema_is_what_the_types_make() {
 }
 
 #[test]
+fn the_part_schema_is_what_the_types_make() {
+    holds("nodepart.json", &purlin::spec::generate_part());
+    let schema = jsonschema::draft202012::new(&purlin::spec::generate_part()).unwrap();
+    let part = |spec: Value| serde_json::json!({"apiVersion": "purlin.dev/v1alpha1", "kind": "NodePart", "spec": spec});
+    let mtu = serde_json::json!({"networks": {"pods": {"bridge": {"mtu": 9000}}}});
+    assert!(schema.is_valid(&part(mtu.clone())));
+    assert!(schema.is_valid(&part(serde_json::json!({"defaults": mtu}))));
+    let wrong = serde_json::json!({"defaults": {"networks": {"pods": {"bridge": {"mut": 9000}}}}});
+    assert!(!schema.is_valid(&part(wrong)));
+}
+
+#[test]
 fn the_facts_schema_is_what_the_types_make() {
     holds("facts.json", &purlin::spec::generate_facts());
 }
@@ -113,9 +125,15 @@ fn the_diff_schema_holds_the_one_of_findings() {
     assert_eq!(text("diff.json")["$defs"]["Diagnostics"], text("diagnostics.json"));
 }
 
+/// Several diffs are a list of what one diff is.
+#[test]
+fn the_schema_of_diffs_holds_the_one_of_a_diff() {
+    assert_eq!(text("diffs.json")["$defs"]["Diff"], text("diff.json"));
+}
+
 #[test]
 fn the_schemas_of_documents_are_closed_and_say_what_each_field_is() {
-    for name in ["diff.json", "diagnostics.json"] {
+    for name in ["diff.json", "diffs.json", "diagnostics.json"] {
         let schema = text(name);
         parts(&schema, "", &mut |part, at| {
             if part.get("type").is_some_and(|t| t == "object") {
@@ -126,7 +144,8 @@ fn the_schemas_of_documents_are_closed_and_say_what_each_field_is() {
                 let target = part.get("$ref").and_then(Value::as_str).and_then(|r| schema.pointer(&r[1..]));
                 let described = own.or_else(|| target.and_then(|t| t.get("description"))).is_some();
                 // Within the diff's schema the references of the findings' begin at their own root; they are seen alone.
-                assert!(described || at.contains("/Diagnostics"), "{name}{at}: {field} is not described");
+                let within = at.contains("/Diagnostics") || at.contains("/$defs/Diff");
+                assert!(described || within, "{name}{at}: {field} is not described");
             }
         });
     }

@@ -23,6 +23,10 @@ enum What {
     Diagnostics,
     /// Differences, as `diff --format json` prints them.
     Diff,
+    /// Differences of several specs, as `diff --format json` prints them.
+    Diffs,
+    /// A part, which specs include.
+    Part,
     /// No JSON Schema: every node of a spec in KDL, with its values and what it is for.
     Kdl,
 }
@@ -34,6 +38,8 @@ impl SchemaCommand {
             What::Facts => spec::FACTS_SCHEMA_TEXT,
             What::Diagnostics => diag::json::SCHEMA_TEXT,
             What::Diff => plan::DIFF_SCHEMA_TEXT,
+            What::Diffs => plan::DIFFS_SCHEMA_TEXT,
+            What::Part => spec::PART_SCHEMA_TEXT,
             What::Kdl => return session.print(&to_reference(spec::schema())).map(|()| 0),
         })?;
         Ok(0)

@@ -139,8 +139,12 @@ const VERSION: &str = "purlin.dev/diffs/v1alpha1";
 /// The diffs of several specs as versioned JSON, and the specs that are gone.
 #[must_use]
 pub fn fleet_json(nodes: &[NodeDiff], gone: &[String], sources: &Sources) -> Json {
-    let diffs =
-        nodes.iter().map(|node| json!({ "spec": node.spec, "diff": super::json(&node.diff, sources) }));
+    let diffs = nodes.iter().map(|node| {
+        let mut diff = super::json(&node.diff, sources);
+        // Those of all specs stand together.
+        diff["findings"] = crate::diag::json::render(&[], sources);
+        json!({ "spec": node.spec, "diff": diff })
+    });
     json!({ "version": VERSION, "diffs": diffs.collect::<Vec<_>>(), "gone": gone })
 }
 

@@ -11,7 +11,7 @@ mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
 pub use fleet::{NodeDiff, agree, fleet_json, overview, stat};
-pub use render::{DIFF_SCHEMA_TEXT, human, json, summary, unproven_json};
+pub use render::{DIFF_SCHEMA_TEXT, DIFFS_SCHEMA_TEXT, human, json, summary, unproven_json};
 
 use crate::diag::{Moved, Span};
 use serde::Serialize;

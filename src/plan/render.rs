@@ -9,6 +9,9 @@ use std::fmt::Write;
 /// The schema of a diff in JSON, as `purlin schema diff` prints it.
 pub const DIFF_SCHEMA_TEXT: &str = include_str!("../../schemas/diff.json");
 
+/// The schema of several diffs in JSON.
+pub const DIFFS_SCHEMA_TEXT: &str = include_str!("../../schemas/diffs.json");
+
 /// The version word of a diff in JSON. The shape is promised by schemas/diff.json; another shape gets another word.
 const VERSION: &str = "purlin.dev/diff/v1alpha1";
 

@@ -27,7 +27,7 @@ mod yaml;
 pub use case::kebab;
 pub use de::{Error as ShapeError, from_value};
 pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
-pub use header::is_part;
+pub use header::{PART_KIND, is_part};
 pub use include::{Alone, Layer, Tree, includes, load};
 pub use limits::{Limits, decode};
 pub use merge::{Yielded, merge};

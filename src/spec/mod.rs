@@ -14,7 +14,8 @@ pub use scalar::{
     Versions,
 };
 pub use schema::{
-    FACTS_SCHEMA_TEXT, SCHEMA_TEXT, generate as generate_schema, generate_facts, schema, schema_of, validator,
+    FACTS_SCHEMA_TEXT, PART_SCHEMA_TEXT, SCHEMA_TEXT, generate as generate_schema, generate_facts,
+    generate_part, schema, schema_of, validator,
 };
 pub use symbols::{HookSymbol, Program, RuntimeSymbol, Symbols};
 

@@ -37,6 +37,50 @@ pub fn generate() -> Json {
     schema_of::<NodeSpec>("https://purlin.dev/schemas/v1alpha1/nodespec.json")
 }
 
+/// The schema of a part as it is checked in: what editors are told of files that specs include.
+pub const PART_SCHEMA_TEXT: &str = include_str!("../../schemas/nodepart.json");
+
+/// Makes the schema of a part: a spec's, in which nothing is required and no name is given.
+#[must_use]
+pub fn generate_part() -> Json {
+    let mut schema = generate();
+    relax(&mut schema);
+    for (pointer, value) in [
+        ("/$id", json!("https://purlin.dev/schemas/v1alpha1/nodepart.json")),
+        ("/title", json!("NodePart")),
+        ("/description", json!("Values that specs take in with `include`.")),
+        ("/$defs/DocumentKind/enum", json!([crate::source::PART_KIND])),
+    ] {
+        if let Some(place) = schema.pointer_mut(pointer) {
+            *place = value;
+        }
+    }
+    if let Some(Json::Object(fields)) = schema.pointer_mut("/$defs/Metadata/properties") {
+        fields.remove("name");
+    }
+    schema["required"] = json!(["apiVersion", "kind"]);
+    schema
+}
+
+/// Takes away all that has to be there; what is only read like a definition can then refer to it.
+fn relax(schema: &mut Json) {
+    match schema {
+        Json::Object(object) => {
+            if object.get("required").is_some_and(Json::is_array) {
+                object.remove("required");
+            }
+            if let Some(like) = object.get("x-purlin-like").cloned() {
+                object.insert("$ref".into(), like);
+                object.remove("additionalProperties");
+                object.remove("type");
+            }
+            object.values_mut().for_each(relax);
+        }
+        Json::Array(list) => list.iter_mut().for_each(relax),
+        _ => {}
+    }
+}
+
 /// Makes the schema of facts from the Rust types.
 #[must_use]
 pub fn generate_facts() -> Json {

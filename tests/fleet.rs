@@ -210,3 +210,19 @@ fn a_directory_is_checked_as_a_whole() {
     let (code, _, talk) = fleet.run(&["check", "gone.kdl", "nodes", "--tree", "."]);
     assert!(code == 2 && talk.contains("gone.kdl"), "{talk}");
 }
+
+/// examples/fleet, as README shows it.
+#[test]
+fn the_example_holds() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let output = purlin(&root, &["check", "fleet"]);
+    assert!(said(&output).starts_with("2 specs and 1 part checked, nothing to say\n"), "{}", said(&output));
+    let arguments =
+        ["diff", "fleet/nodes/edge-b.kdl", "--tree", "fleet", "--against-spec", "fleet/nodes/edge-a.kdl"];
+    let output = purlin(&root, &arguments);
+    assert!(
+        output.status.code() == Some(1) && said(&output).contains("+      \"mtu\": 9000,"),
+        "{}",
+        said(&output)
+    );
+}

@@ -142,3 +142,56 @@ fn two_renders_at_once_leave_whole_files() {
         assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     }
 }
+
+/// A shell line in front of a run: `exec "$@"` is the run itself.
+fn under(line: &str, dir: &Path, arguments: &[&str]) -> std::process::Output {
+    Command::new("sh")
+        .args(["-c", &format!("{line}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_purlin")])
+        .args(arguments)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+/// A spec of a containerd with these registries, each with a mirror.
+fn registries(dir: &Path, name: &str, hosts: &[&str]) {
+    let registries: String = hosts
+        .iter()
+        .map(|host| format!("        registry \"{host}\" {{ mirror \"https://mirror.example\" }}\n"))
+        .collect();
+    let runtime =
+        r#"runtime "main" { containerd version="2.1" config="own" { handler "runc" default=#true; } }"#;
+    put(
+        dir,
+        name,
+        &format!(
+            "purlin \"v1alpha1\"\nnode \"edge-a\" {{\n    runtimes {{\n        {runtime}\n{registries}    }}\n}}\n"
+        ),
+    );
+}
+
+#[test]
+fn few_open_files_are_enough_for_many_registries() {
+    let dir = workplace();
+    let hosts: Vec<String> = (0..600).map(|n| format!("r{n}.example")).collect();
+    registries(dir.path(), "many.kdl", &hosts.iter().map(String::as_str).collect::<Vec<_>>());
+    let output = under("ulimit -n 64", dir.path(), &["render", "many.kdl", "-o", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let all = dir.path().join("tree/etc/containerd/certs.d");
+    assert_eq!(std::fs::read_dir(&all).unwrap().count(), 600);
+    // With too few nothing is left behind.
+    registries(dir.path(), "many.kdl", &hosts[..40].iter().map(String::as_str).collect::<Vec<_>>());
+    for limit in 4..24 {
+        let line = format!("ulimit -n {limit}");
+        let output = under(&line, dir.path(), &["render", "many.kdl", "-o", "other"]);
+        let text = said(&output);
+        assert!(output.status.code().is_some(), "{line}: {text}");
+        if output.status.code() == Some(0) {
+            continue;
+        }
+        assert!(!text.contains("could not be undone"), "{line}: {text}");
+        let files = dir.path().join("other/etc/containerd/certs.d");
+        assert!(!files.exists(), "{line}: {text}");
+    }
+}

@@ -20,6 +20,7 @@ pub use root::Root;
 pub use write::{Transaction, is_temporary};
 
 use crate::facts::platform::Platform;
+use rustix::io::Errno;
 use std::io;
 
 /// A world that is not as it has to be. A user's mistake is a finding, never this.
@@ -95,10 +96,19 @@ impl HostError {
 }
 
 fn remedy(source: &io::Error) -> &'static str {
+    match Errno::from_io_error(source) {
+        Some(Errno::MFILE) => return "let purlin open more files at a time (`ulimit -n`)",
+        Some(Errno::NFILE) => return "the whole host has too many files open: end what holds them",
+        Some(Errno::AGAIN | Errno::NOMEM) => {
+            return "let purlin have more processes and memory, or try again later";
+        }
+        _ => {}
+    }
     match source.kind() {
         io::ErrorKind::PermissionDenied => "run purlin as root, or give its user the right",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            "make room on that file system"
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on that file system",
+        io::ErrorKind::FileTooLarge => {
+            "let purlin write larger files (`ulimit -f`), or make room for them on that file system"
         }
         io::ErrorKind::ReadOnlyFilesystem => "mount that file system writable",
         io::ErrorKind::NotFound => "see that it is there",

@@ -195,3 +195,61 @@ fn few_open_files_are_enough_for_many_registries() {
         assert!(!files.exists(), "{line}: {text}");
     }
 }
+
+/// Neither the signal of the limit nor what is written up to it ends a run half-way.
+#[test]
+fn a_limit_of_file_sizes_is_an_error() {
+    let dir = workplace();
+    let hosts: Vec<String> = (0..300).map(|n| format!("r{n}.example")).collect();
+    registries(dir.path(), "many.kdl", &hosts.iter().map(String::as_str).collect::<Vec<_>>());
+    // The ledger alone is larger than that.
+    let output = under("ulimit -f 16", dir.path(), &["render", "many.kdl", "-o", "tree"]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("ulimit -f"), "{text}");
+    assert!(!dir.path().join("tree/etc").exists() && !dir.path().join("tree/var").exists(), "{text}");
+    let output = under("ulimit -f 0", dir.path(), &["observe", "--root", "tree", "-o", "facts.json"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    let output = under("ulimit -f 0; exec > out", dir.path(), &["schema"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+/// Runs below strace, which makes calls fail or kills; `None`, and a visible line, where it may not trace.
+fn traced(dir: &Path, inject: &str, arguments: &[&str]) -> Option<(std::process::Output, String)> {
+    let log = dir.join("strace.log");
+    let _ = std::fs::remove_file(&log);
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(&log)
+        .arg(format!("-einject={inject}"))
+        .arg(env!("CARGO_BIN_EXE_purlin"))
+        .args(arguments)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output();
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    if log.is_empty() {
+        use std::io::Write;
+        // Not by eprintln, which the test harness hides.
+        let _ = writeln!(std::io::stderr(), "skipped: no strace that may trace");
+        return None;
+    }
+    Some((output.unwrap(), log))
+}
+
+#[test]
+fn without_a_thread_to_be_had_it_works_too() {
+    let dir = workplace();
+    put(dir.path(), "other.kdl", SPEC);
+    for arguments in [
+        &["observe"] as &[&str],
+        &["check", "node.kdl", "other.kdl"],
+        &["render", "node.kdl", "-o", "tree"],
+        &["diff", "node.kdl", "--root", "tree"],
+    ] {
+        let Some((output, log)) = traced(dir.path(), "clone3,clone:error=EAGAIN", arguments) else { return };
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
+        assert!(!text.contains("panicked"), "{arguments:?}: {text}\n{log}");
+    }
+}

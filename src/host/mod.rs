@@ -120,6 +120,14 @@ fn joined(errors: &[HostError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
+/// Makes a write beyond the limit of file sizes an error, which is undone and told, instead of the process's end. For
+/// this thread and those that it starts; a program that is run gets its signals as ever.
+pub fn fail_at_limits() {
+    use nix::sys::signal::{SigSet, Signal};
+    // It cannot fail with a signal that there is; and without it a kill is survived too.
+    let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
+}
+
 /// The base directories of a platform: what may be reached through links, and below which none is followed.
 #[must_use]
 pub fn bases(platform: &Platform) -> Vec<&'static str> {

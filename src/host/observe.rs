@@ -474,11 +474,18 @@ impl Observer<'_> {
                 std::thread::scope(|scope| {
                     let asked: Vec<_> = some
                         .iter()
-                        .map(|p| scope.spawn(move || program::ask(root, p, &program::CNI_VERSION)))
+                        .map(|path| {
+                            let ask = move || program::ask(root, path, &program::CNI_VERSION);
+                            // Without a thread to be had it is asked right here.
+                            std::thread::Builder::new().spawn_scoped(scope, ask).map_err(|_| ask())
+                        })
                         .collect();
-                    for (thread, path) in asked.into_iter().zip(some) {
-                        answers
-                            .push(thread.join().unwrap_or_else(|_| Err(silent(path, &program::CNI_VERSION))));
+                    for (asked, path) in asked.into_iter().zip(some) {
+                        let answer = asked.map(std::thread::ScopedJoinHandle::join);
+                        answers.push(match answer {
+                            Ok(joined) => joined.unwrap_or_else(|_| Err(silent(path, &program::CNI_VERSION))),
+                            Err(answer) => answer,
+                        });
                     }
                 });
             }

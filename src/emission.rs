@@ -85,12 +85,11 @@ impl<'a> Emission<'a> {
     /// Foreign files of a directory: there by the facts, not in the ledger, and not given into our hands by `adopt`.
     pub fn foreign(&self, directory: &str) -> Vec<(&'a str, &'a crate::facts::File)> {
         let Some(facts) = self.facts else { return Vec::new() };
-        let ledger = facts.ledger.as_ref();
         facts
             .files
             .iter()
             .filter(|(path, _)| path.rsplit_once('/').is_some_and(|(d, _)| d == directory))
-            .filter(|(path, _)| !ledger.is_some_and(|l| l.entries.contains_key(*path)))
+            .filter(|(path, _)| facts.ours(path).is_none())
             .filter(|(path, _)| !self.node.adoptions().contains_key(*path))
             .map(|(path, file)| (path.as_str(), file))
             .collect()
@@ -105,6 +104,7 @@ pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan
         labels: node.labels().clone(),
         adoptions: node.adoptions().clone(),
         objects: node.platform().objects(),
+        directories: node.platform().directories(),
         syntax: node.syntax(),
         ..Plan::default()
     };

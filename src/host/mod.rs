@@ -8,6 +8,7 @@
 mod faults;
 #[cfg(feature = "agent")]
 mod links;
+mod lock;
 mod observe;
 mod program;
 mod root;
@@ -15,6 +16,7 @@ mod root;
 mod test;
 mod write;
 
+pub use lock::Lock;
 pub use observe::{Observed, observe};
 pub use root::Root;
 pub use write::{Transaction, is_temporary};
@@ -73,6 +75,11 @@ pub enum HostError {
         crate::facts::LEDGER_VERSION
     )]
     LedgerVersion { path: String, found: String },
+    #[error(
+        "`{path}` is locked by another purlin{}, which writes there; wait until it is done, and try again",
+        .holder.map(|id: u32| format!(" (process {id})")).unwrap_or_default()
+    )]
+    Busy { path: String, holder: Option<u32> },
     #[error("{cause}; and not all of it could be undone: {}", joined(.left))]
     Undo {
         #[source]
@@ -86,6 +93,11 @@ pub enum HostError {
 impl HostError {
     pub(crate) fn io(doing: &'static str, path: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self::Io { doing, path: path.into(), source: source.into() }
+    }
+
+    /// Whether something that was there a moment ago is gone.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
     /// Whether the caller's rights are what is missing.

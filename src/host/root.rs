@@ -207,14 +207,18 @@ impl Root {
                     continue;
                 }
             };
+            let mut removed = false;
             for (_, name) in some {
                 match rustix::fs::unlinkat(&dir, *name, AtFlags::REMOVEDIR) {
+                    Ok(()) => removed = true,
                     // Somebody else put something there meanwhile: then it stays.
-                    Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => {}
+                    Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => {}
                     Err(e) => left.push(HostError::io("remove the directory", join(parent, name), e)),
                 }
             }
-            left.extend(sync(&dir, parent).err());
+            if removed {
+                left.extend(sync(&dir, parent).err());
+            }
         }
         left
     }
@@ -227,14 +231,7 @@ impl Root {
         made: &mut Vec<String>,
     ) -> Result<OwnedFd, HostError> {
         let (base, rest) = if bases.contains(&path) { (path, "") } else { split(bases, path)? };
-        // Of the base, what exists may be reached through links; what is made from there on is ours.
-        let mut existing = base;
-        let mut dir = loop {
-            if let Some(fd) = self.base(existing)? {
-                break fd;
-            }
-            existing = divide(existing).0;
-        };
+        let (existing, mut dir) = self.existing(base)?;
         let mut at = existing.to_owned();
         // The handle of a base cannot be synced.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -246,6 +243,30 @@ impl Root {
             dir = step(&dir, name, &at, made)?;
         }
         Ok(dir)
+    }
+
+    /// Of a base, what exists and may be reached through links; what is made from there on is ours.
+    fn existing<'a>(&self, base: &'a str) -> Result<(&'a str, OwnedFd), HostError> {
+        let mut existing = base;
+        loop {
+            if let Some(fd) = self.base(existing)? {
+                return Ok((existing, fd));
+            }
+            existing = divide(existing).0;
+        }
+    }
+
+    /// Whether a base directory that does not exist could be made.
+    ///
+    /// # Errors
+    /// When a link that leads nowhere has its name, or that of a directory above it.
+    pub(super) fn can_be_made(&self, base: &str) -> Result<(), HostError> {
+        let (existing, dir) = self.existing(base)?;
+        let missing = base[existing.len()..].trim_start_matches('/').split('/').next().unwrap_or_default();
+        match rustix::fs::statat(&dir, missing, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) if !missing.is_empty() => Err(HostError::Link { path: join(existing, missing) }),
+            _ => Ok(()),
+        }
     }
 
     /// Follows a path by hand, with the links inside the root, and judges the way.

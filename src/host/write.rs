@@ -46,6 +46,8 @@ struct Item {
     backup: Option<String>,
     /// The destination is not as it was.
     changed: bool,
+    /// What comes before it is made durable before it, and it before what comes after.
+    alone: bool,
 }
 
 struct Directory {
@@ -54,6 +56,8 @@ struct Directory {
     identity: (u64, u64),
     /// Absent when it is not held.
     fd: Option<Arc<OwnedFd>>,
+    /// Something changed in it that is not durable yet.
+    dirty: bool,
 }
 
 /// File changes that are made together. Dropped without [`Transaction::commit`], it leaves nothing behind.
@@ -61,6 +65,10 @@ pub struct Transaction<'a> {
     root: &'a Root,
     bases: Vec<&'a str>,
     items: Vec<Item>,
+    /// What comes last of all.
+    closing: Option<Item>,
+    /// Directories that go when all is done.
+    emptied: Vec<String>,
     directories: Vec<Directory>,
     /// Directories that were not there before, by path.
     made: Vec<String>,
@@ -75,6 +83,8 @@ impl<'a> Transaction<'a> {
             root,
             bases: bases.to_vec(),
             items: Vec::new(),
+            closing: None,
+            emptied: Vec::new(),
             directories: Vec::new(),
             made: Vec::new(),
             staged: false,
@@ -86,7 +96,9 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// When the path is unusable, in no base directory, or already in this transaction. Nothing is touched yet.
     pub fn put(&mut self, path: &str, bytes: &[u8], mode: u32) -> Result<(), HostError> {
-        self.add(path, Change::Put { bytes: bytes.to_vec(), mode: mode & 0o7777 })
+        let item = self.item(path, Change::Put { bytes: bytes.to_vec(), mode: mode & 0o7777 })?;
+        self.items.push(item);
+        Ok(())
     }
 
     /// Asks for a file to be gone. It is no error when it already is.
@@ -94,26 +106,52 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// As for [`Self::put`].
     pub fn delete(&mut self, path: &str) -> Result<(), HostError> {
-        self.add(path, Change::Delete)
+        let item = self.item(path, Change::Delete)?;
+        self.items.push(item);
+        Ok(())
     }
 
-    fn add(&mut self, path: &str, change: Change) -> Result<(), HostError> {
+    /// Asks for a directory to be gone once all is done, if it is empty then.
+    ///
+    /// # Errors
+    /// As for [`Self::put`].
+    pub fn delete_directory(&mut self, path: &str) -> Result<(), HostError> {
+        split(&self.bases, path)?;
+        self.emptied.push(path.to_owned());
+        Ok(())
+    }
+
+    /// Asks for a file that tells of all the other changes: it says `before` until they are made, and then `after`, and
+    /// is durable each time before anything else happens. Nothing is asked for after it.
+    ///
+    /// # Errors
+    /// As for [`Self::put`].
+    pub fn record(&mut self, path: &str, before: &[u8], after: &[u8], mode: u32) -> Result<(), HostError> {
+        let [before, after] = [before, after].map(|bytes| {
+            let item = self.item(path, Change::Put { bytes: bytes.to_vec(), mode: mode & 0o7777 })?;
+            Ok(Item { alone: true, ..item })
+        });
+        self.items.insert(0, before?);
+        self.closing = Some(after?);
+        Ok(())
+    }
+
+    fn item(&mut self, path: &str, change: Change) -> Result<Item, HostError> {
         split(&self.bases, path)?;
         if self.items.iter().any(|i| i.path == path) {
             return Err(HostError::Twice { path: path.to_owned() });
         }
-        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         self.staged = false;
-        self.items.push(Item {
+        Ok(Item {
             path: path.to_owned(),
-            name,
+            name: divide(path).1.to_owned(),
             change,
             directory: None,
             temporary: None,
             backup: None,
             changed: false,
-        });
-        Ok(())
+            alone: false,
+        })
     }
 
     /// Makes all the changes.
@@ -140,6 +178,7 @@ impl<'a> Transaction<'a> {
         if self.staged {
             return Ok(());
         }
+        self.items.extend(self.closing.take());
         for index in 0..self.items.len() {
             self.stage_one(index)?;
         }
@@ -173,7 +212,7 @@ impl<'a> Transaction<'a> {
                 let Some(fd) = fd else { return Ok(()) };
                 let (identity, fd) = (identity(&fd, &path)?, Arc::new(fd));
                 let held = (self.directories.len() < HELD).then(|| fd.clone());
-                self.directories.push(Directory { path, identity, fd: held });
+                self.directories.push(Directory { path, identity, fd: held, dirty: false });
                 (self.directories.len() - 1, fd)
             }
         };
@@ -197,7 +236,7 @@ impl<'a> Transaction<'a> {
 
     /// One of the directories; the very one that was staged in, or an error.
     fn open(&self, place: usize) -> Result<Arc<OwnedFd>, HostError> {
-        let Directory { path, identity: known, fd } = &self.directories[place];
+        let Directory { path, identity: known, fd, .. } = &self.directories[place];
         if let Some(fd) = fd {
             return Ok(fd.clone());
         }
@@ -209,16 +248,29 @@ impl<'a> Transaction<'a> {
 
     fn replace(&mut self) -> Result<(), HostError> {
         for index in 0..self.items.len() {
-            if let Some(place) = self.items[index].directory {
-                let dir = self.open(place)?;
-                self.items[index].replace(&dir)?;
+            let Some(place) = self.items[index].directory else { continue };
+            let alone = self.items[index].alone;
+            if alone {
+                self.sync()?;
+            }
+            let dir = self.open(place)?;
+            self.directories[place].dirty = true;
+            self.items[index].replace(&dir)?;
+            if alone {
+                self.sync()?;
             }
         }
-        (0..self.directories.len()).try_for_each(|place| self.sync(place))
+        self.sync()
     }
 
-    fn sync(&self, place: usize) -> Result<(), HostError> {
-        sync(&*self.open(place)?, &self.directories[place].path)
+    /// Makes all that changed durable.
+    fn sync(&mut self) -> Result<(), HostError> {
+        for place in 0..self.directories.len() {
+            if std::mem::take(&mut self.directories[place].dirty) {
+                sync(&*self.open(place)?, &self.directories[place].path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Clears the old contents away; from here on there is no way back.
@@ -249,25 +301,23 @@ impl<'a> Transaction<'a> {
             left.extend(cleared.err());
         }
         self.made.clear();
+        left.extend(self.root.unmake(&self.bases, &std::mem::take(&mut self.emptied)));
         if left.is_empty() { Ok(()) } else { Err(HostError::Leftover { left }) }
     }
 
     /// Takes everything back, newest first, and returns what could not be.
     fn undo(&mut self) -> Vec<HostError> {
         let mut left = Vec::new();
-        let mut touched = vec![false; self.directories.len()];
         for item in std::mem::take(&mut self.items).iter_mut().rev() {
             if let Some(place) = item.directory.filter(|_| item.is_begun()) {
-                touched[place] |= item.changed;
+                self.directories[place].dirty |= item.changed;
                 match self.open(place) {
                     Ok(dir) => item.undo(&dir, &mut left),
                     Err(e) => left.push(e),
                 }
             }
         }
-        for place in (0..touched.len()).filter(|place| touched[*place]) {
-            left.extend(self.sync(place).err());
-        }
+        left.extend(self.sync().err());
         // Where there were too few handles, there are enough now.
         self.directories.clear();
         left.extend(self.root.unmake(&self.bases, &std::mem::take(&mut self.made)));

@@ -5,6 +5,7 @@ use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
 use crate::facts::Facts;
+use crate::host::Root;
 use crate::plan::{Unproven, unproven_json};
 use crate::spec::validator;
 use clap::Args;
@@ -37,7 +38,11 @@ impl Check {
         let Verdict { sources, findings, unproven } = &mut verdict;
         if let Some(node) = input::spec(path, sources, findings)? {
             let tree = match &session.root {
-                Some(dir) => Some(input::tree_facts(session, dir, facts.cloned(), node.platform())?.1),
+                Some(dir) => {
+                    let seen = input::tree(&Root::open(dir)?, facts.cloned(), node.platform())?;
+                    seen.warnings.iter().chain(&seen.unread_ledger).for_each(|warning| session.warn(warning));
+                    Some(seen.facts)
+                }
                 None => None,
             };
             let facts = tree.as_ref().or(facts);

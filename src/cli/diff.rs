@@ -66,16 +66,13 @@ impl DiffCommand {
 
     fn facts(&self, session: &Session, platform: &Platform) -> Result<Facts, Failure> {
         let file = self.facts.as_deref().map(input::facts_file).transpose()?;
-        match (&session.root, file) {
-            (Some(dir), file) => Ok(input::tree_facts(session, dir, file, platform)?.1),
-            (None, Some(facts)) => Ok(facts),
-            (None, None) => {
-                let seen = host::observe(&Root::open(Path::new("/"))?, true, platform, &[])?;
-                for warning in &seen.warnings {
-                    session.warn(warning);
-                }
-                Ok(seen.facts)
-            }
-        }
+        let seen = match (&session.root, file) {
+            (Some(dir), file) => input::tree(&Root::open(dir)?, file, platform)?,
+            (None, Some(facts)) => return Ok(facts),
+            (None, None) => host::observe(&Root::open(Path::new("/"))?, true, platform, &[])?,
+        };
+        seen.warnings.iter().for_each(|warning| session.warn(warning));
+        input::needs_ledger(&seen)?;
+        Ok(seen.facts)
     }
 }

@@ -88,6 +88,7 @@ impl<'a> Emission<'a> {
         let Some(facts) = self.facts else { return Vec::new() };
         let artifacts = self.plan.artifacts.iter().map(|a| a.place.path(self.plan.objects));
         let ledger = facts.ledger.iter().flat_map(|l| l.entries.keys().cloned());
+        let ledger = ledger.filter(|path| facts.ours(path).is_some());
         let adopted = self.node.adoptions().keys().cloned();
         let ours: BTreeSet<String> = artifacts.chain(ledger).chain(adopted).map(|p| facts.real(&p)).collect();
         facts
@@ -109,6 +110,7 @@ pub fn emit(node: &Node, facts: Option<&Facts>, findings: &mut Findings) -> Plan
         adoptions: node.adoptions().clone(),
         places: node.platform().places(),
         objects: node.platform().objects(),
+        directories: node.platform().directories(),
         syntax: node.syntax(),
         ..Plan::default()
     };

@@ -133,7 +133,7 @@ fn two_renders_at_once_leave_whole_files() {
         let _ = std::fs::remove_dir_all(dir.path().join("tree"));
         let mut both = [start(), start()];
         for child in &mut both {
-            assert!(child.wait().unwrap().code().is_some());
+            assert_eq!(child.wait().unwrap().code(), Some(0));
         }
         let output = purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]);
         let again = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
@@ -446,4 +446,483 @@ fn every_device_that_is_asked_for_is_there() {
         .map(|d| d["containerEdits"]["deviceNodes"][0]["path"].as_str().unwrap().trim_start_matches("/dev/"))
         .collect();
     assert_eq!(found, nodes.into());
+}
+
+/// A shell line in front of a run: `exec "$@"` is the run itself.
+fn under(line: &str, dir: &Path, arguments: &[&str]) -> std::process::Output {
+    Command::new("sh")
+        .args(["-c", &format!("{line}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_purlin")])
+        .args(arguments)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+/// A spec of a containerd with these registries, each with a mirror.
+fn registries(dir: &Path, name: &str, hosts: &[&str]) {
+    let registries: String = hosts
+        .iter()
+        .map(|host| format!("        registry \"{host}\" {{ mirror \"https://mirror.example\" }}\n"))
+        .collect();
+    let runtime =
+        r#"runtime "main" { containerd version="2.1" config="own" { handler "runc" default=#true; } }"#;
+    put(
+        dir,
+        name,
+        &format!(
+            "purlin \"v1alpha1\"\nnode \"edge-a\" {{\n    runtimes {{\n        {runtime}\n{registries}    }}\n}}\n"
+        ),
+    );
+}
+
+#[test]
+fn few_open_files_are_enough_for_many_registries() {
+    let dir = workplace();
+    let hosts: Vec<String> = (0..600).map(|n| format!("r{n}.example")).collect();
+    registries(dir.path(), "many.kdl", &hosts.iter().map(String::as_str).collect::<Vec<_>>());
+    let output = under("ulimit -n 64", dir.path(), &["render", "many.kdl", "-o", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let all = dir.path().join("tree/etc/containerd/certs.d");
+    assert_eq!(std::fs::read_dir(&all).unwrap().count(), 600);
+    // With too few nothing is left behind.
+    registries(dir.path(), "many.kdl", &hosts[..40].iter().map(String::as_str).collect::<Vec<_>>());
+    for limit in 4..24 {
+        let line = format!("ulimit -n {limit}");
+        let output = under(&line, dir.path(), &["render", "many.kdl", "-o", "other"]);
+        let text = said(&output);
+        assert!(output.status.code().is_some(), "{line}: {text}");
+        if output.status.code() == Some(0) {
+            continue;
+        }
+        assert!(!text.contains("could not be undone"), "{line}: {text}");
+        let files = dir.path().join("other/etc/containerd/certs.d");
+        assert!(!files.exists(), "{line}: {text}");
+    }
+}
+
+/// Neither the signal of the limit nor what is written up to it ends a run half-way.
+#[test]
+fn a_limit_of_file_sizes_is_an_error() {
+    let dir = workplace();
+    let hosts: Vec<String> = (0..300).map(|n| format!("r{n}.example")).collect();
+    registries(dir.path(), "many.kdl", &hosts.iter().map(String::as_str).collect::<Vec<_>>());
+    // The ledger alone is larger than that.
+    let output = under("ulimit -f 16", dir.path(), &["render", "many.kdl", "-o", "tree"]);
+    let text = said(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("ulimit -f"), "{text}");
+    assert!(!dir.path().join("tree/etc").exists() && !dir.path().join("tree/var").exists(), "{text}");
+    let output = under("ulimit -f 0", dir.path(), &["observe", "--root", "tree", "-o", "facts.json"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    let output = under("ulimit -f 0; exec > out", dir.path(), &["schema"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+}
+
+/// Runs below strace, which makes calls fail or kills; `None`, and a visible line, where it may not trace.
+fn traced(dir: &Path, inject: &str, arguments: &[&str]) -> Option<(std::process::Output, String)> {
+    let log = dir.join("strace.log");
+    let _ = std::fs::remove_file(&log);
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(&log)
+        .arg(format!("-einject={inject}"))
+        .arg(env!("CARGO_BIN_EXE_purlin"))
+        .args(arguments)
+        .current_dir(dir)
+        .env("NO_COLOR", "1")
+        .output();
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    if log.is_empty() {
+        use std::io::Write;
+        // Not by eprintln, which the test harness hides.
+        let _ = writeln!(std::io::stderr(), "skipped: no strace that may trace");
+        return None;
+    }
+    Some((output.unwrap(), log))
+}
+
+#[test]
+fn without_a_thread_to_be_had_it_works_too() {
+    let dir = workplace();
+    put(dir.path(), "other.kdl", SPEC);
+    for arguments in [
+        &["observe"] as &[&str],
+        &["check", "node.kdl", "other.kdl"],
+        &["render", "node.kdl", "-o", "tree"],
+        &["diff", "node.kdl", "--root", "tree"],
+    ] {
+        let Some((output, log)) = traced(dir.path(), "clone3,clone:error=EAGAIN", arguments) else { return };
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
+        assert!(!text.contains("panicked"), "{arguments:?}: {text}\n{log}");
+    }
+}
+
+/// What stands below a directory: each file with its content, each directory and link as what it is.
+fn state(dir: &Path) -> std::collections::BTreeMap<String, String> {
+    fn visit(top: &Path, dir: &Path, found: &mut std::collections::BTreeMap<String, String>) {
+        for entry in std::fs::read_dir(dir).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let kind = std::fs::symlink_metadata(&path).unwrap().file_type();
+            let what =
+                if kind.is_file() { std::fs::read_to_string(&path).unwrap() } else { format!("{kind:?}") };
+            found.insert(path.strip_prefix(top).unwrap().display().to_string(), what);
+            if kind.is_dir() {
+                visit(top, &path, found);
+            }
+        }
+    }
+    let mut found = std::collections::BTreeMap::new();
+    visit(dir, dir, &mut found);
+    found
+}
+
+const LEDGER: &str = "tree/var/lib/purlin/ledger.json";
+
+const CERTS: &str = "tree/etc/containerd/certs.d";
+
+/// containerd takes the first directory that fits, so an empty one would keep a registry from the default one.
+#[test]
+fn a_registry_that_goes_leaves_no_directory() {
+    let dir = workplace();
+    registries(dir.path(), "both.kdl", &["_default", "docker.io"]);
+    registries(dir.path(), "one.kdl", &["_default"]);
+    let run = |arguments: &[&str]| {
+        let output = purlin(dir.path(), arguments);
+        (output.status.code().unwrap(), said(&output))
+    };
+    let registry = dir.path().join(CERTS).join("docker.io");
+    // The last time somebody else took the file away before.
+    for by_hand in [false, true] {
+        assert_eq!(run(&["render", "both.kdl", "-o", "tree"]).0, 0);
+        assert!(registry.exists());
+        if by_hand {
+            std::fs::remove_file(registry.join("hosts.toml")).unwrap();
+        }
+        let (code, diff) = run(&["diff", "one.kdl", "--root", "tree"]);
+        assert_eq!(code, 1, "{diff}");
+        let line = "delete /etc/containerd/certs.d/docker.io  [hot]\n  the spec no longer asks for it\n  the directory is empty then\n";
+        assert!(diff.contains(line) && !diff.contains("PUR0314"), "{diff}");
+        let (code, text) = run(&["render", "one.kdl", "-o", "tree"]);
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains("deleted tree/etc/containerd/certs.d/docker.io\n"), "{text}");
+        assert!(!registry.exists() && dir.path().join(CERTS).join("_default/hosts.toml").exists());
+        assert_eq!(run(&["diff", "one.kdl", "--root", "tree"]).0, 0);
+    }
+    // With something of somebody else's in it, it stays, and is told.
+    assert_eq!(run(&["render", "both.kdl", "-o", "tree"]).0, 0);
+    put(dir.path(), &format!("{CERTS}/docker.io/ca.crt"), "theirs");
+    let (code, diff) = run(&["diff", "one.kdl", "--root", "tree"]);
+    assert_eq!(code, 1, "{diff}");
+    assert!(diff.contains("PUR0314") && !diff.contains("the directory is empty then"), "{diff}");
+    assert_eq!(run(&["render", "one.kdl", "-o", "tree"]).0, 0);
+    assert!(registry.join("ca.crt").exists() && !registry.join("hosts.toml").exists());
+    // One that is given into our hands goes with what is in it.
+    registries(dir.path(), "adopt.kdl", &["_default"]);
+    let spec = std::fs::read_to_string(dir.path().join("adopt.kdl")).unwrap();
+    let adopt = "node \"edge-a\" {\n    adopt \"/etc/containerd/certs.d/docker.io/ca.crt\" \"remove\"\n";
+    put(dir.path(), "adopt.kdl", &spec.replace("node \"edge-a\" {\n", adopt));
+    let (code, diff) = run(&["diff", "adopt.kdl", "--root", "tree"]);
+    assert!(code == 1 && diff.contains("the directory is empty then") && !diff.contains("PUR0314"), "{diff}");
+    assert_eq!(run(&["render", "adopt.kdl", "-o", "tree"]).0, 0);
+    assert!(!registry.exists());
+    // The directories of the platform stay, whatever was in them.
+    put(dir.path(), "none.kdl", "purlin \"v1alpha1\"\nnode \"edge-a\" { }\n");
+    assert_eq!(run(&["render", "none.kdl", "-o", "tree"]).0, 0);
+    assert_eq!(std::fs::read_dir(dir.path().join(CERTS)).unwrap().count(), 0);
+}
+
+/// A user who may read everything but the ledger does not know what is ours.
+#[test]
+fn a_ledger_that_may_not_be_read_is_not_forgotten() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+    let dir = workplace();
+    assert_eq!(purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]).status.code(), Some(0));
+    let mode = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(dir.path(), 0o755);
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        mode(&dir.path().join(LEDGER), 0o000);
+    }
+    // Where it was built others may not be let in.
+    let program = dir.path().join("purlin");
+    // Not copied from here: a child of another test would hold it open for writing, and then it cannot be run.
+    assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_purlin")).arg(&program).status().unwrap().success());
+    let before = root.then(|| state(&dir.path().join("tree")));
+    for (arguments, code) in [
+        (&["render", "node.kdl", "-o", "tree"] as &[&str], 2),
+        (&["diff", "node.kdl", "--root", "tree"], 2),
+        (&["check", "node.kdl", "--root", "tree"], 0),
+        (&["observe", "--root", "tree"], 0),
+    ] {
+        let mut command = Command::new(&program);
+        command.args(arguments).current_dir(dir.path()).env("NO_COLOR", "1");
+        if root {
+            command.uid(65534).gid(65534);
+        }
+        let output = command.output().unwrap();
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+        assert!(text.contains("ledger.json") && text.contains("run purlin as root"), "{arguments:?}: {text}");
+    }
+    if let Some(before) = before {
+        assert_eq!(state(&dir.path().join("tree")), before);
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_is_taken_up_by_any_other() {
+    let dir = workplace();
+    registries(dir.path(), "first.kdl", &["_default", "docker.io", "quay.io"]);
+    registries(dir.path(), "other.kdl", &["_default", "quay.io:443"]);
+    let tree = dir.path().join("tree");
+    // What of a tree counts: not how often it was written.
+    let counts = |tree: &Path| {
+        let mut found = state(tree);
+        found.retain(|path, _| !path.ends_with("ledger.json"));
+        let ledger = std::fs::read_to_string(tree.join("var/lib/purlin/ledger.json")).unwrap();
+        let ledger: serde_json::Value = serde_json::from_str(&ledger).unwrap();
+        (found, ledger["entries"].clone(), ledger.get("pending").cloned())
+    };
+    assert_eq!(purlin(dir.path(), &["render", "other.kdl", "-o", "clean"]).status.code(), Some(0));
+    let clean = counts(&dir.path().join("clean"));
+    let calls = ["mkdirat", "renameat", "linkat", "fsync", "unlinkat", "write"];
+    for call in calls {
+        // Once on an empty tree, and once on one with another's files.
+        for before in [None, Some("node.kdl")] {
+            for nth in 1.. {
+                let _ = std::fs::remove_dir_all(&tree);
+                if let Some(spec) = before {
+                    assert_eq!(purlin(dir.path(), &["render", spec, "-o", "tree"]).status.code(), Some(0));
+                }
+                let inject = format!("{call}:signal=KILL:when={nth}");
+                let Some((killed, log)) = traced(dir.path(), &inject, &["render", "first.kdl", "-o", "tree"])
+                else {
+                    return;
+                };
+                let output = purlin(dir.path(), &["render", "other.kdl", "-o", "tree"]);
+                let text = said(&output);
+                assert_eq!(output.status.code(), Some(0), "{inject}: {text}\n{log}");
+                assert!(!text.contains("drift"), "{inject}: {text}\n{log}");
+                let mut left = counts(&tree);
+                // Directories that the killed run made may stay.
+                left.0.retain(|path, what| what.starts_with("FileType") <= clean.0.contains_key(path));
+                assert_eq!(left, clean, "{inject}\n{log}");
+                if killed.status.code().is_some() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// What was about to be made when a run was killed is ours where it was made, and nobody's where it was not.
+#[test]
+fn a_killed_run_claims_nothing_that_it_did_not_make() {
+    let dir = workplace();
+    put(dir.path(), "none.kdl", "purlin \"v1alpha1\"\nnode \"edge-a\" { }\n");
+    assert_eq!(purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]).status.code(), Some(0));
+    let file = dir.path().join("tree/var/run/cdi/purlin-example.com_serial.json");
+    let ours = std::fs::read_to_string(&file).unwrap();
+    let ledger = std::fs::read_to_string(dir.path().join(LEDGER)).unwrap();
+    let mut ledger: serde_json::Value = serde_json::from_str(&ledger).unwrap();
+    ledger["pending"] = std::mem::replace(&mut ledger["entries"], serde_json::json!({}));
+    ledger["generation"] = 0.into();
+    let killed = ledger.to_string();
+    for (text, goes) in [(ours.as_str(), true), ("theirs", false)] {
+        std::fs::write(&file, text).unwrap();
+        put(dir.path(), LEDGER, &killed);
+        let wanted = purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]);
+        assert_eq!(wanted.status.code(), Some(if goes { 0 } else { 2 }), "{}", said(&wanted));
+        let output = purlin(dir.path(), &["render", "none.kdl", "-o", "tree"]);
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        assert_eq!(file.exists(), !goes, "{}", said(&output));
+        let after = std::fs::read_to_string(dir.path().join(LEDGER)).unwrap();
+        assert!(!after.contains("pending") && !after.contains("serial"), "{after}");
+    }
+}
+
+#[test]
+fn one_run_at_a_time_clears_what_a_killed_one_left() {
+    let dir = workplace();
+    assert_eq!(purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]).status.code(), Some(0));
+    let before = state(dir.path());
+    let left = ["var/run/cdi", "var/lib/purlin", "etc/containerd/certs.d/docker.io"]
+        .map(|place| format!("tree/{place}/.purlin-new-1-0.purlin-tmp"));
+    left.iter().for_each(|path| put(dir.path(), path, "half"));
+    // The one that holds it may need them still.
+    put(dir.path(), "tree/var/lib/purlin/lock", "4711\n");
+    let lock = std::fs::File::open(dir.path().join("tree/var/lib/purlin/lock")).unwrap();
+    lock.try_lock().unwrap();
+    let output = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("locked by another purlin (process 4711)"), "{}", said(&output));
+    assert!(left.iter().all(|path| dir.path().join(path).exists()));
+    drop(lock);
+    let output = purlin(dir.path(), &["diff", "node.kdl", "--root", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let output = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(said(&output).ends_with("is up to date\n"), "{}", said(&output));
+    let mut after = state(dir.path());
+    for path in ["tree/etc", "tree/etc/containerd", "tree/etc/containerd/certs.d"] {
+        assert!(after.remove(path).is_some(), "{path}");
+    }
+    assert_eq!(after, before);
+}
+
+/// Whatever stands in the way, the diff knows of it before a render does.
+#[test]
+fn diff_and_render_agree_on_what_is_in_the_way() {
+    type Put = fn(&Path);
+    fn remove(path: &Path) {
+        if path.is_dir() {
+            std::fs::remove_dir_all(path).unwrap();
+        } else {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+    let ways: [(&str, Put); 5] = [
+        ("a directory", |path| std::fs::create_dir_all(path.join("full")).unwrap()),
+        ("an empty directory", |path| std::fs::create_dir_all(path).unwrap()),
+        ("a symbolic link", |path| std::os::unix::fs::symlink("elsewhere", path).unwrap()),
+        ("a pipe", |path| {
+            let mode = rustix::fs::Mode::from_raw_mode(0o644);
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();
+        }),
+        ("a file", |path| std::fs::write(path, "theirs").unwrap()),
+    ];
+    let dir = workplace();
+    registries(dir.path(), "some.kdl", &["_default", "docker.io", "quay.io"]);
+    put(dir.path(), "none.kdl", "purlin \"v1alpha1\"\nnode \"edge-a\" { }\n");
+    let spec = std::fs::read_to_string(dir.path().join("none.kdl")).unwrap();
+    let tree = dir.path().join("tree");
+    let places = [
+        "etc/containerd/config.toml",
+        "etc/containerd/certs.d/docker.io/hosts.toml",
+        "etc/containerd/certs.d/docker.io",
+        "etc/containerd/certs.d",
+    ];
+    for place in places {
+        let adopt = |word: &str, spec: &str| {
+            spec.replace("node \"edge-a\" {", &format!("node \"edge-a\" {{\n adopt \"/{place}\" \"{word}\";"))
+        };
+        put(dir.path(), "remove.kdl", &adopt("remove", &spec));
+        let some = std::fs::read_to_string(dir.path().join("some.kdl")).unwrap();
+        put(dir.path(), "replace.kdl", &adopt("replace", &some));
+        for (what, make) in ways {
+            for recorded in [false, true] {
+                for spec in ["some.kdl", "none.kdl", "remove.kdl", "replace.kdl"] {
+                    let case = format!("{what} at {place}, recorded: {recorded}, {spec}");
+                    remove(&tree);
+                    if recorded {
+                        let output = purlin(dir.path(), &["render", "some.kdl", "-o", "tree"]);
+                        assert_eq!(output.status.code(), Some(0), "{case}");
+                    }
+                    remove(&tree.join(place));
+                    std::fs::create_dir_all(tree.join(place).parent().unwrap()).unwrap();
+                    make(&tree.join(place));
+                    let before = state(&tree);
+                    let diff = purlin(dir.path(), &["diff", spec, "--root", "tree", "--format", "json"]);
+                    let said_diff = said(&diff);
+                    let json: serde_json::Value = serde_json::from_slice(&diff.stdout).unwrap();
+                    let blocked = json["steps"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .filter(|step| step["change"]["blocked"] == true)
+                        .inspect(|step| {
+                            let notes = step["change"]["notes"].as_array().unwrap();
+                            assert!(
+                                notes.iter().any(|n| n.as_str().unwrap().starts_with("blocked: ")),
+                                "{case}"
+                            );
+                        })
+                        .count();
+                    let render = purlin(dir.path(), &["render", spec, "-o", "tree"]);
+                    let both = format!("{case}\n{said_diff}\n{}", said(&render));
+                    match diff.status.code() {
+                        Some(2) => {
+                            assert!(json["findings"]["summary"]["errors"] != 0, "{both}");
+                            assert_eq!(render.status.code(), Some(1), "{both}");
+                            assert_eq!(state(&tree), before, "{both}");
+                        }
+                        Some(code) => {
+                            assert_eq!((render.status.code(), blocked), (Some(0), 0), "{both}");
+                            let mut after = state(&tree);
+                            after.retain(|path, _| !path.starts_with("var"));
+                            let mut as_before = before.clone();
+                            as_before.retain(|path, _| !path.starts_with("var"));
+                            assert_eq!(code == 0, after == as_before, "{both}");
+                            let again = purlin(dir.path(), &["diff", spec, "--root", "tree"]);
+                            assert_eq!(again.status.code(), Some(0), "{both}\n{}", said(&again));
+                        }
+                        None => panic!("{both}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_base_that_is_a_link_to_nowhere_is_told() {
+    let dir = workplace();
+    std::fs::create_dir_all(dir.path().join("tree/var/run")).unwrap();
+    std::os::unix::fs::symlink("/nowhere", dir.path().join("tree/var/run/cdi")).unwrap();
+    for arguments in
+        [&["diff", "node.kdl", "--root", "tree"] as &[&str], &["render", "node.kdl", "-o", "tree"]]
+    {
+        let output = purlin(dir.path(), arguments);
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("warning: `/var/run/cdi` is a symbolic link"), "{text}");
+        assert!(text.contains("what stands at"), "{text}");
+    }
+}
+
+#[test]
+fn a_render_that_fails_leaves_no_directory() {
+    let dir = workplace();
+    let wrong = SPEC.replace("path \"/dev/ttyS0\"", "path \"/dev/ttyS0\"; hook \"none\"");
+    put(dir.path(), "wrong.kdl", &wrong);
+    put(dir.path(), "facts.json", r#"{"version":"purlin.dev/facts/v1alpha1","daemons":{}}"#);
+    registries(dir.path(), "some.kdl", &["_default"]);
+    for (arguments, code) in [
+        (&["render", "wrong.kdl", "-o", "a/b/c"] as &[&str], 1),
+        // What only facts show comes after the tree was looked at.
+        (&["render", "some.kdl", "--facts", "facts.json", "-o", "a/b/c"], 1),
+    ] {
+        let output = purlin(dir.path(), arguments);
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        assert!(!dir.path().join("a").exists(), "{}", said(&output));
+    }
+    // What was there before stays.
+    std::fs::create_dir(dir.path().join("a")).unwrap();
+    assert_eq!(
+        purlin(dir.path(), &["render", "some.kdl", "--facts", "facts.json", "-o", "a/b"]).status.code(),
+        Some(1)
+    );
+    assert_eq!(std::fs::read_dir(dir.path().join("a")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_ledger_of_the_last_generation_is_no_panic() {
+    let dir = workplace();
+    let ledger = |generation: &str| {
+        format!(r#"{{"version":"purlin.dev/ledger/v1alpha1","generation":{generation},"entries":{{}}}}"#)
+    };
+    put(dir.path(), LEDGER, &ledger(&u64::MAX.to_string()));
+    let output = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    for wrong in ["18446744073709551616", "-1", "1.5"] {
+        put(dir.path(), LEDGER, &ledger(wrong));
+        let output = purlin(dir.path(), &["render", "node.kdl", "-o", "tree"]);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains("is not valid"), "{}", said(&output));
+    }
 }

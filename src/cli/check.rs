@@ -7,6 +7,7 @@ use super::tree::TreeOption;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
+use crate::host::Root;
 use crate::plan::{Plan, Unproven, agree, unproven_json};
 use crate::spec::validator;
 use clap::Args;
@@ -62,7 +63,11 @@ impl Check {
         if let Some(node) = read.node() {
             let facts = self.facts.of(node.name())?;
             let facts = match &session.root {
-                Some(dir) => Some(input::tree_facts(session, dir, facts, node.platform())?.1),
+                Some(dir) => {
+                    let seen = input::tree(&Root::open(dir)?, facts, node.platform())?;
+                    seen.warnings.iter().chain(&seen.unread_ledger).for_each(|warning| session.warn(warning));
+                    Some(seen.facts)
+                }
                 None => facts,
             };
             let mut plan = emit(&node, facts.as_ref(), findings);

@@ -9,7 +9,7 @@ use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, Findings, Sources};
 use crate::emission::emit;
 use crate::facts::Facts;
-use crate::host::{self, Root};
+use crate::host::{self, Observed, Root};
 use crate::node::Node;
 use crate::plan::{self, NodeDiff, Plan};
 use crate::source::{Syntax, Tree};
@@ -167,7 +167,7 @@ impl DiffCommand {
         let Some(node) = read.node() else { return Ok(verdict) };
         let facts = self.facts.of(node.name())?;
         let facts = match &session.root {
-            Some(dir) => Some(input::tree_facts(session, dir, facts, node.platform())?.1),
+            Some(dir) => Some(told(input::tree(&Root::open(dir)?, facts, node.platform())?, session)?),
             None => facts,
         };
         let before = match other {
@@ -258,9 +258,12 @@ fn live(node: &Node, alone: bool, session: &Session) -> Result<Facts, Failure> {
             node.name()
         )));
     }
-    let seen = host::observe(&Root::open(Path::new("/"))?, true, node.platform(), &[])?;
-    for warning in &seen.warnings {
-        session.warn(warning);
-    }
+    told(host::observe(&Root::open(Path::new("/"))?, true, node.platform(), &[])?, session)
+}
+
+/// What was seen, when that is enough to compare with.
+fn told(seen: Observed, session: &Session) -> Result<Facts, Failure> {
+    seen.warnings.iter().for_each(|warning| session.warn(warning));
+    input::needs_ledger(&seen)?;
     Ok(seen.facts)
 }

@@ -8,7 +8,7 @@ use crate::compile::{Compiled, alone, compile_in};
 use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
 use crate::facts::platform::Platform;
 use crate::facts::{self, Facts, FactsError};
-use crate::host::{self, Root};
+use crate::host::{self, Observed, Root};
 use crate::node::Node;
 use crate::plan::{DecidedBy, Unproven};
 use crate::source::{Limits, Syntax, Tree, decode};
@@ -144,29 +144,27 @@ pub fn facts_file(path: &Path) -> Result<Facts, Failure> {
     Facts::from_json(&text).map_err(|e| fail(&e))
 }
 
-/// The facts of a tree that stands for a host: its files, and what a facts file tells of the host itself.
-pub fn tree_facts(
-    session: &Session,
-    dir: &Path,
-    host: Option<Facts>,
-    platform: &Platform,
-) -> Result<(Root, Facts), Failure> {
-    let root = Root::open(dir)?;
-    let seen = host::observe(&root, false, platform, &[])?;
-    for warning in &seen.warnings {
-        session.warn(warning);
-    }
+/// What a tree that stands for a host shows: its files, and what a facts file tells of the host itself.
+pub fn tree(root: &Root, host: Option<Facts>, platform: &Platform) -> Result<Observed, Failure> {
+    let seen = host::observe(root, false, platform, &[])?;
     // A tree is files only: that it holds no binary says nothing of the host that the files are for.
-    let tree = seen.facts;
     let facts = Facts {
         simulated: true,
-        directories: tree.directories,
-        places: tree.places,
-        files: tree.files,
-        ledger: tree.ledger,
+        directories: seen.facts.directories,
+        places: seen.facts.places,
+        files: seen.facts.files,
+        ledger: seen.facts.ledger,
         ..host.unwrap_or_default()
     };
-    Ok((root, facts))
+    Ok(Observed { facts, ..seen })
+}
+
+/// Refuses what would be wrong without the ledger: to say what would change, or to change it.
+pub fn needs_ledger(seen: &Observed) -> Result<(), Failure> {
+    match &seen.unread_ledger {
+        Some(why) => Err(Failure(format!("what purlin made here is not known: {why}"))),
+        None => Ok(()),
+    }
 }
 
 /// What keeps a command from comparing, where it cannot be seen what stands in some places: `facts` says that a file of

@@ -112,6 +112,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let session = Session::new(arguments.root, arguments.color);
+    crate::host::fail_at_limits();
     let outcome = match &arguments.command {
         Command::Check(command) => command.run(&session),
         Command::Diff(command) => command.run(&session),

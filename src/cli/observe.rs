@@ -28,9 +28,7 @@ impl Observe {
         })?;
         let root = Root::open(session.root.as_deref().unwrap_or(Path::new("/")))?;
         let seen = host::observe(&root, session.root.is_none(), platform, &self.paths)?;
-        for warning in &seen.warnings {
-            session.warn(warning);
-        }
+        seen.warnings.iter().chain(&seen.unread_ledger).for_each(|warning| session.warn(warning));
         let text = seen.facts.to_json();
         if text.len() > facts::BYTES {
             return Err(Failure(format!(

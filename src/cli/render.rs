@@ -4,11 +4,11 @@ use super::tree::TreeOption;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{Findings, Sources, visible_line};
 use crate::emission::emit;
-use crate::host::{Transaction, bases};
+use crate::host::{Lock, Root, Transaction, bases};
 use crate::plan::{self, Operation};
 use clap::Args;
 use std::io::ErrorKind::{NotADirectory, NotFound};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct Render {
@@ -56,43 +56,67 @@ impl Render {
             input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
             return Ok(1);
         };
-        std::fs::create_dir_all(dir).map_err(|e| {
-            Failure(format!("cannot make `{}`: {e}; choose a directory that you may write to", dir.display()))
-        })?;
-        let (root, facts) = input::tree_facts(session, dir, host, node.platform())?;
-        let plan = emit(&node, Some(&facts), &mut findings);
-        let diff = plan::diff(&plan, &facts, &mut findings);
-        // What could not be looked at would be neither compared nor written, and yet recorded as ours or forgotten.
-        if let Some(failure) = input::unseen(&diff.unseen, false) {
-            return Err(failure);
-        }
-        let cut_short = findings.is_cut_short();
-        let findings = findings.into_sorted();
-        input::show(&findings, cut_short, &sources, session, OutputFormat::Human);
+        let (platform, bases) = (node.platform(), bases(node.platform()));
+        let _made = MadeDirectories::down_to(dir)?;
+        let root = Root::open(dir)?;
+        let mut lock = None;
+        let (seen, plan, diff, ledger, same, findings) = loop {
+            let mut findings = findings.clone();
+            let seen = input::tree(&root, host.clone(), platform)?;
+            if lock.is_none() {
+                seen.warnings.iter().for_each(|warning| session.warn(warning));
+            }
+            input::needs_ledger(&seen)?;
+            let plan = emit(&node, Some(&seen.facts), &mut findings);
+            let diff = plan::diff(&plan, &seen.facts, &mut findings);
+            // What could not be looked at would be neither compared nor written, and yet recorded as ours or forgotten.
+            if let Some(failure) = input::unseen(&diff.unseen, false) {
+                return Err(failure);
+            }
+            let ledger = plan.ledger(&seen.facts);
+            let same = diff.is_empty() && seen.facts.ledger.as_ref() == Some(&ledger);
+            if lock.is_none() && !(same && seen.leftovers.is_empty()) {
+                // What was seen so far may be the half-done work of another run: it is looked at anew.
+                match Lock::take(&root, &bases, platform.state) {
+                    Ok(taken) => {
+                        lock = Some(taken);
+                        continue;
+                    }
+                    // What is wrong is told also where nothing may be written.
+                    Err(_) if findings.has_errors() => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            break (seen, plan, diff, ledger, same, findings);
+        };
+        let (failed, cut_short) = (findings.has_errors(), findings.is_cut_short());
+        input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
         input::show_unproven(&plan.unproven, &sources, session);
-        if input::failed(&findings) {
+        if failed {
             return Ok(1);
         }
-        let old = facts.ledger.as_ref();
-        let ledger = plan.ledger(old);
-        if diff.is_empty() && old.is_some_and(|o| o.entries == ledger.entries) {
+        if let Some(lock) = &lock {
+            lock.clear(&seen.leftovers, |directory| plan.may_go(directory))?;
+        }
+        if same {
             session.say(&format!("{} is up to date\n", dir.display()));
             return Ok(0);
         }
-        let bases = bases(node.platform());
         let mut transaction = Transaction::new(&root, &bases);
         for change in diff.changes() {
             let path = change.place.path(plan.objects);
             let artifact = plan.artifacts.iter().find(|a| a.place == change.place);
             match (change.operation, artifact) {
+                _ if change.directory => transaction.delete_directory(&path)?,
                 (Operation::Delete, _) | (_, None) => transaction.delete(&path)?,
                 (_, Some(artifact)) => transaction.put(&path, &artifact.bytes, artifact.mode)?,
             }
         }
-        // Strings and numbers with string keys: serialising cannot fail.
-        let mut text = serde_json::to_string_pretty(&ledger).unwrap_or_default();
-        text.push('\n');
-        transaction.put(&node.platform().ledger(), text.as_bytes(), 0o600)?;
+        let [before, after] = [&ledger.underway(seen.facts.ledger.as_ref()), &ledger].map(|ledger| {
+            // Strings and numbers with string keys: serialising cannot fail.
+            format!("{}\n", serde_json::to_string_pretty(ledger).unwrap_or_default())
+        });
+        transaction.record(&platform.ledger(), before.as_bytes(), after.as_bytes(), 0o600)?;
         transaction.commit()?;
         for change in diff.changes() {
             let word = match change.operation {
@@ -104,5 +128,25 @@ impl Render {
             session.say(&format!("{word} {}{path}\n", dir.display()));
         }
         Ok(0)
+    }
+}
+
+/// Directories that were made for a run, which go again when nothing came into them.
+struct MadeDirectories<'a>(Vec<&'a Path>);
+
+impl<'a> MadeDirectories<'a> {
+    fn down_to(dir: &'a Path) -> Result<Self, Failure> {
+        let made = Self(dir.ancestors().take_while(|d| !d.as_os_str().is_empty() && !d.exists()).collect());
+        std::fs::create_dir_all(dir).map_err(|e| {
+            Failure(format!("cannot make `{}`: {e}; choose a directory that you may write to", dir.display()))
+        })?;
+        Ok(made)
+    }
+}
+
+impl Drop for MadeDirectories<'_> {
+    fn drop(&mut self) {
+        // The innermost comes first; one that is not empty stays, and so does what is above it.
+        self.0.iter().for_each(|dir| _ = std::fs::remove_dir(dir));
     }
 }

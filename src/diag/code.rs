@@ -89,6 +89,7 @@ codes! {
     PUR0311 Warning "an adoption that adopts nothing";
     PUR0312 Error "the root configuration has other directories than ours";
     PUR0313 Error "the node cannot do what the spec asks";
+    PUR0314 Warning "a foreign directory keeps a registry from `_default`";
 }
 
 impl Code {

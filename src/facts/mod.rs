@@ -224,6 +224,16 @@ pub struct Ledger {
     pub generation: u64,
     /// What was applied, by place.
     pub entries: BTreeMap<String, LedgerEntry>,
+    /// What was about to be applied when this was written: the run did not come to its end, unless it is still at work.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pending: BTreeMap<String, LedgerEntry>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        let (entries, pending) = Default::default();
+        Self { version: LEDGER_VERSION.to_owned(), generation: 0, entries, pending }
+    }
 }
 
 /// The version word of the ledger that this binary writes and reads.
@@ -240,6 +250,14 @@ pub struct LedgerEntry {
     /// The unit that was restarted for it, and must be again when it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts: Option<String>,
+}
+
+impl LedgerEntry {
+    /// Whether a file is as this entry says that it was left.
+    #[must_use]
+    pub fn matches(&self, file: &File) -> bool {
+        file.kind == FileKind::Regular && file.sha256.as_ref() == Some(&self.sha256) && file.mode == self.mode
+    }
 }
 
 /// Facts that cannot be used.
@@ -295,7 +313,7 @@ impl Facts {
         if word.version != VERSION {
             return Err(FactsError::Version { found: word.version });
         }
-        let facts: Self = serde_json::from_str(text)?;
+        let mut facts: Self = serde_json::from_str(text)?;
         if let Some(ledger) = facts.ledger.as_ref().filter(|l| l.version != LEDGER_VERSION) {
             return Err(FactsError::Ledger { found: ledger.version.clone() });
         }
@@ -307,7 +325,26 @@ impl Facts {
         if let Some(gpu) = facts.gpus.iter().flatten().find(|gpu| !seen.insert(&gpu.uuid)) {
             return Err(FactsError::Gpus { uuid: gpu.uuid.clone() });
         }
+        facts.settle();
         Ok(facts)
+    }
+
+    /// Of what a run was about to make when it was killed, what stands there as it was meant to counts as made. The rest
+    /// it did not come to: what stands there is somebody else's, or as the run before left it.
+    pub fn settle(&mut self) {
+        let Some(ledger) = &mut self.ledger else { return };
+        for (path, entry) in &ledger.pending {
+            if self.files.get(path).is_some_and(|file| entry.matches(file)) {
+                ledger.entries.insert(path.clone(), entry.clone());
+            }
+        }
+    }
+
+    /// What Purlin is known to have made at a path. It makes files only: whatever else stands there now is not its own.
+    #[must_use]
+    pub fn ours(&self, path: &str) -> Option<&LedgerEntry> {
+        let entry = self.ledger.as_ref()?.entries.get(path)?;
+        self.files.get(path).is_none_or(|file| file.kind == FileKind::Regular).then_some(entry)
     }
 
     /// Writes facts as JSON with a final newline.

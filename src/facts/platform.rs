@@ -61,6 +61,14 @@ impl Platform {
         vec![containerd, self.cni_conf, self.cdi_static, self.cdi_dynamic, self.objects()]
     }
 
+    /// The directories that stay even when nothing is left in them: those in which Purlin puts its files, or one for each
+    /// of them.
+    #[must_use]
+    pub fn directories(&self) -> Vec<&'static str> {
+        let more = [self.containerd_drop_in, self.containerd_hosts, self.containerd_base_specs, self.state];
+        self.places().into_iter().chain(more).collect()
+    }
+
     /// Where the ledger is kept.
     #[must_use]
     pub fn ledger(&self) -> String {

@@ -6,14 +6,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-const BASES: &[&str] = &["/etc/cni/net.d", "/etc/containerd"];
+const BASES: &[&str] = &["/etc/cni/net.d", "/etc/containerd", "/var/lib/purlin"];
+const RECORD: &str = "var/lib/purlin/ledger.json";
 const CALLS: &[&str] =
     &["openat2", "mkdirat", "fchmod", "fsync", "linkat", "renameat", "unlinkat", "unlink", "rename", "mkdir"];
 
 fn before(dir: &Path) {
     super::test::write(dir, "etc/cni/net.d/a", "old a");
     super::test::write(dir, "etc/cni/net.d/b", "old b");
-    super::test::write(dir, "etc/cni/net.d/gone", "old gone");
+    super::test::write(dir, "etc/cni/net.d/sub/gone", "old gone");
+    super::test::write(dir, RECORD, "old");
 }
 
 /// Files with their content, without temporary ones.
@@ -23,14 +25,22 @@ fn files(dir: &Path) -> BTreeMap<String, String> {
 }
 
 fn old() -> BTreeMap<String, String> {
-    let files =
-        [("etc/cni/net.d/a", "old a"), ("etc/cni/net.d/b", "old b"), ("etc/cni/net.d/gone", "old gone")];
+    let files = [
+        ("etc/cni/net.d/a", "old a"),
+        ("etc/cni/net.d/b", "old b"),
+        ("etc/cni/net.d/sub/gone", "old gone"),
+        (RECORD, "old"),
+    ];
     files.map(|(p, t)| (p.to_owned(), t.to_owned())).into()
 }
 
 fn new() -> BTreeMap<String, String> {
-    let files =
-        [("etc/cni/net.d/a", "new a"), ("etc/cni/net.d/b", "new b"), ("etc/containerd/conf.d/c/d", "new d")];
+    let files = [
+        ("etc/cni/net.d/a", "new a"),
+        ("etc/cni/net.d/b", "new b"),
+        ("etc/containerd/conf.d/c/d", "new d"),
+        (RECORD, "new"),
+    ];
     files.map(|(p, t)| (p.to_owned(), t.to_owned())).into()
 }
 
@@ -43,12 +53,15 @@ fn transaction() {
     let mut set = Transaction::new(&root, BASES);
     set.put("/etc/cni/net.d/a", b"new a", 0o600).unwrap();
     set.put("/etc/containerd/conf.d/c/d", b"new d", 0o600).unwrap();
-    set.delete("/etc/cni/net.d/gone").unwrap();
+    set.delete("/etc/cni/net.d/sub/gone").unwrap();
+    set.delete_directory("/etc/cni/net.d/sub").unwrap();
     set.put("/etc/cni/net.d/b", b"new b", 0o600).unwrap();
+    set.record(&format!("/{RECORD}"), b"under way", b"new", 0o600).unwrap();
     match set.commit() {
         Ok(()) => {
             assert_eq!(files(&dir), new());
             assert!(!tree(&dir).iter().any(|(p, _)| is_temporary(p.rsplit('/').next().unwrap())));
+            assert!(!dir.join("etc/cni/net.d/sub").exists());
         }
         // What is left are old contents under temporary names.
         Err(HostError::Leftover { .. }) => assert_eq!(files(&dir), new()),
@@ -128,7 +141,14 @@ fn whichever_call_fails_all_is_old_or_all_is_new() {
 fn whenever_it_is_killed_each_file_is_old_or_new() {
     sweep("signal=KILL", |dir, log, passed| {
         assert!(!passed, "{log}");
-        let (files, old, new) = (files(dir), old(), new());
+        let (mut files, mut old, mut new) = (files(dir), old(), new());
+        let [record, ..] = [&mut files, &mut old, &mut new].map(|files| files.remove(RECORD).unwrap());
+        match record.as_str() {
+            // Whatever happened, it was told before; and all of it, before that was told.
+            "old" => assert_eq!(files, old, "{log}"),
+            "new" => assert_eq!(files, new, "{log}"),
+            record => assert_eq!(record, "under way", "{log}"),
+        }
         for path in old.keys().chain(new.keys()) {
             let found = files.get(path);
             assert!(found == old.get(path) || found == new.get(path), "{path}: {found:?}\n{log}");

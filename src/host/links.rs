@@ -15,21 +15,25 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// Lists links with their addresses.
 pub(super) fn links() -> Result<BTreeMap<String, Link>, HostError> {
     let fail = |why: String| HostError::Links { why };
-    // A thread of its own, so that the caller may be inside a runtime.
-    std::thread::scope(|scope| {
-        let list = || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .map_err(|e| fail(e.to_string()))?;
-            runtime.block_on(async {
-                match tokio::time::timeout(DEADLINE, dump()).await {
-                    Ok(links) => links.map_err(|e| fail(e.to_string())),
-                    Err(_) => Err(fail("no answer within 5 s".to_owned())),
-                }
-            })
-        };
-        scope.spawn(list).join().unwrap_or_else(|_| Err(fail("the listing stopped".to_owned())))
+    let list = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|e| fail(e.to_string()))?;
+        runtime.block_on(async {
+            match tokio::time::timeout(DEADLINE, dump()).await {
+                Ok(links) => links.map_err(|e| fail(e.to_string())),
+                Err(_) => Err(fail("no answer within 5 s".to_owned())),
+            }
+        })
+    };
+    if tokio::runtime::Handle::try_current().is_err() {
+        return list();
+    }
+    // A runtime cannot run inside another one, but beside it.
+    std::thread::scope(|scope| match std::thread::Builder::new().spawn_scoped(scope, list) {
+        Ok(thread) => thread.join().unwrap_or_else(|_| Err(fail("the listing stopped".to_owned()))),
+        Err(e) => Err(fail(format!("there is no thread for it: {e}"))),
     })
 }
 

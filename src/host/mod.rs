@@ -8,6 +8,7 @@
 mod faults;
 #[cfg(feature = "agent")]
 mod links;
+mod lock;
 mod observe;
 mod program;
 mod root;
@@ -15,11 +16,13 @@ mod root;
 mod test;
 mod write;
 
+pub use lock::Lock;
 pub use observe::{Observed, observe};
 pub use root::Root;
 pub use write::{Transaction, is_temporary};
 
 use crate::facts::platform::Platform;
+use rustix::io::Errno;
 use std::io;
 
 /// A world that is not as it has to be. A user's mistake is a finding, never this.
@@ -72,6 +75,11 @@ pub enum HostError {
         crate::facts::LEDGER_VERSION
     )]
     LedgerVersion { path: String, found: String },
+    #[error(
+        "`{path}` is locked by another purlin{}, which writes there; wait until it is done, and try again",
+        .holder.map(|id: u32| format!(" (process {id})")).unwrap_or_default()
+    )]
+    Busy { path: String, holder: Option<u32> },
     #[error("{cause}; and not all of it could be undone: {}", joined(.left))]
     Undo {
         #[source]
@@ -87,6 +95,11 @@ impl HostError {
         Self::Io { doing, path: path.into(), source: source.into() }
     }
 
+    /// Whether something that was there a moment ago is gone.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// Whether the caller's rights are what is missing.
     #[must_use]
     pub fn is_denied(&self) -> bool {
@@ -95,10 +108,19 @@ impl HostError {
 }
 
 fn remedy(source: &io::Error) -> &'static str {
+    match Errno::from_io_error(source) {
+        Some(Errno::MFILE) => return "let purlin open more files at a time (`ulimit -n`)",
+        Some(Errno::NFILE) => return "the whole host has too many files open: end what holds them",
+        Some(Errno::AGAIN | Errno::NOMEM) => {
+            return "let purlin have more processes and memory, or try again later";
+        }
+        _ => {}
+    }
     match source.kind() {
         io::ErrorKind::PermissionDenied => "run purlin as root, or give its user the right",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            "make room on that file system"
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room on that file system",
+        io::ErrorKind::FileTooLarge => {
+            "let purlin write larger files (`ulimit -f`), or make room for them on that file system"
         }
         io::ErrorKind::ReadOnlyFilesystem => "mount that file system writable",
         io::ErrorKind::NotFound => "see that it is there",
@@ -112,6 +134,14 @@ fn remedy(source: &io::Error) -> &'static str {
 
 fn joined(errors: &[HostError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Makes a write beyond the limit of file sizes an error, which is undone and told, instead of the process's end. For
+/// this thread and those that it starts; a program that is run gets its signals as ever.
+pub fn fail_at_limits() {
+    use nix::sys::signal::{SigSet, Signal};
+    // It cannot fail with a signal that there is; and without it a kill is survived too.
+    let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
 }
 
 /// The base directories of a platform: what may be reached through links, and below which none is followed.

@@ -5,7 +5,7 @@
 
 use super::program::{self, Question};
 use super::root::{self, Root, join, kind, read_regular};
-use super::{HostError, bases};
+use super::{HostError, bases, is_temporary};
 use crate::facts::platform::Platform;
 use crate::facts::{
     self, CniPlugin, Daemon, DeviceKind, DeviceNode, Facts, File, FileKind, LEDGER_VERSION, Ledger, Owner,
@@ -45,6 +45,10 @@ pub struct Observed {
     pub facts: Facts,
     /// What could not be looked at, one sentence each, and why.
     pub warnings: Vec<String>,
+    /// Why the ledger that is there could not be read: what is Purlin's is not known then, and so no place is.
+    pub unread_ledger: Option<String>,
+    /// Temporary files of a transaction that is at work or was killed. They are no facts.
+    pub leftovers: Vec<String>,
 }
 
 /// Looks at a host.
@@ -55,7 +59,8 @@ pub struct Observed {
 /// and what is no executable is listed like a file of a place.
 ///
 /// # Errors
-/// When the ledger is there, and is not valid or of another version. Everything else that fails is a warning.
+/// When the ledger is there, and is not valid or of another version. Everything else that fails is a warning, or, when
+/// the ledger may not be read, in `unread_ledger`.
 pub fn observe(
     root: &Root,
     live: bool,
@@ -67,6 +72,8 @@ pub fn observe(
         live,
         facts: Facts { simulated: !live, ..Facts::default() },
         warnings: Vec::new(),
+        unread_ledger: None,
+        leftovers: Vec::new(),
         entries: ENTRIES,
         bytes: BYTES,
         executables: EXECUTABLES,
@@ -75,6 +82,7 @@ pub fn observe(
         key: None,
     };
     observer.facts.ledger = observer.ledger(platform)?;
+    observer.leftovers(platform.state);
     observer.key = observer.key();
     if live {
         observer.facts.boot_id = observer.kernel("/proc/sys/kernel/random/boot_id");
@@ -108,7 +116,14 @@ pub fn observe(
         #[cfg(feature = "agent")]
         observer.links();
     }
-    Ok(Observed { facts: observer.facts, warnings: observer.warnings })
+    if observer.unread_ledger.is_some() {
+        // Which of the files are ours is not known, and every one of them would look foreign.
+        observer.facts.places.clear();
+        observer.facts.files.clear();
+    }
+    observer.facts.settle();
+    let Observer { facts, warnings, unread_ledger, leftovers, .. } = observer;
+    Ok(Observed { facts, warnings, unread_ledger, leftovers })
 }
 
 /// By what is mounted where every distribution mounts it (cgroups(7)); nothing there says nothing.
@@ -124,6 +139,8 @@ struct Observer<'a> {
     live: bool,
     facts: Facts,
     warnings: Vec<String>,
+    unread_ledger: Option<String>,
+    leftovers: Vec<String>,
     entries: usize,
     bytes: u64,
     executables: usize,
@@ -146,8 +163,10 @@ impl Observer<'_> {
     fn ledger(&mut self, platform: &Platform) -> Result<Option<Ledger>, HostError> {
         let path = platform.ledger();
         let read = self.root.read(&bases(platform), &path, FILE);
-        if read.as_ref().is_err_and(HostError::is_denied) {
-            self.tried(read);
+        if let Err(error) = &read
+            && error.is_denied()
+        {
+            self.unread_ledger = Some(error.to_string());
             return Ok(None);
         }
         let Some(bytes) = read? else { return Ok(None) };
@@ -163,6 +182,15 @@ impl Observer<'_> {
             return Err(HostError::LedgerVersion { path, found: version });
         }
         serde_json::from_slice(&bytes).map(Some).map_err(fail)
+    }
+
+    /// Temporary files of ours in a directory that is no place.
+    fn leftovers(&mut self, path: &str) {
+        // What may not be looked at is nothing that a transaction of this user could have left.
+        let Ok(Some(dir)) = self.open(path) else { return };
+        let names = names(&dir, path, self.entries).unwrap_or_default();
+        let ours = names.into_iter().flatten().filter(|name| is_temporary(name));
+        self.leftovers.extend(ours.map(|name| join(path, &name)));
     }
 
     /// The key of this node's hashes of secrets. Without a machine id there is none, and then no hash.
@@ -239,7 +267,10 @@ impl Observer<'_> {
     }
 
     fn place(&mut self, path: &str) {
-        let opened = self.open(path);
+        let opened = self.open(path).and_then(|dir| match dir {
+            None => self.root.can_be_made(path).map(|()| None),
+            dir => Ok(dir),
+        });
         let Some(dir) = self.tried(opened) else { return };
         if dir.is_none_or(|dir| self.directory(&dir, path, 1)) {
             self.facts.places.insert(path.to_owned());
@@ -281,6 +312,10 @@ impl Observer<'_> {
                 return false;
             }
         };
+        if kind(&stat) == FileType::RegularFile && is_temporary(name) {
+            self.leftovers.push(path);
+            return true;
+        }
         let mut file = self.file(&stat);
         let mut complete = true;
         match file.kind {
@@ -495,11 +530,18 @@ impl Observer<'_> {
                 std::thread::scope(|scope| {
                     let asked: Vec<_> = some
                         .iter()
-                        .map(|p| scope.spawn(move || program::ask(root, p, &program::CNI_VERSION)))
+                        .map(|path| {
+                            let ask = move || program::ask(root, path, &program::CNI_VERSION);
+                            // Without a thread to be had it is asked right here.
+                            std::thread::Builder::new().spawn_scoped(scope, ask).map_err(|_| ask())
+                        })
                         .collect();
-                    for (thread, path) in asked.into_iter().zip(some) {
-                        answers
-                            .push(thread.join().unwrap_or_else(|_| Err(silent(path, &program::CNI_VERSION))));
+                    for (asked, path) in asked.into_iter().zip(some) {
+                        let answer = asked.map(std::thread::ScopedJoinHandle::join);
+                        answers.push(match answer {
+                            Ok(joined) => joined.unwrap_or_else(|_| Err(silent(path, &program::CNI_VERSION))),
+                            Err(answer) => answer,
+                        });
                     }
                 });
             }
@@ -616,7 +658,7 @@ mod tests {
     #[test]
     fn an_empty_root_has_empty_places() {
         let dir = tempfile::tempdir().unwrap();
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         assert_eq!(warnings, [""; 0]);
         assert_eq!(facts.places.iter().map(String::as_str).collect::<Vec<_>>(), {
             let mut places = platform().places();
@@ -659,7 +701,7 @@ mod tests {
     #[test]
     fn files_are_listed_with_what_others_may_know_of_them() {
         let dir = populated();
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         assert_eq!(warnings, [""; 0]);
         let file = |path: &str| facts.files[path].clone();
         let config = file("/etc/containerd/config.toml");
@@ -715,7 +757,7 @@ mod tests {
         let name = std::ffi::OsStr::from_bytes(b"x\xff.conf");
         std::fs::create_dir_all(dir.path().join("etc/cni/net.d")).unwrap();
         std::fs::write(dir.path().join("etc/cni/net.d").join(name), "").unwrap();
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(
             warnings[0].contains("/etc/cni/net.d") && warnings[0].contains(r"x\\xff.conf"),
@@ -728,11 +770,11 @@ mod tests {
     fn limits_leave_the_place_out() {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), "etc/cni/net.d/1/2/3/4/5/6/7/a", "");
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         assert_eq!(warnings, [""; 0]);
         assert!(facts.files.contains_key("/etc/cni/net.d/1/2/3/4/5/6/7/a"));
         write(dir.path(), "etc/cni/net.d/1/2/3/4/5/6/7/8/a", "");
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(!facts.places.contains("/etc/cni/net.d"));
         assert!(facts.files.contains_key("/etc/cni/net.d/1/2/3/4/5/6/7/8"));
@@ -751,7 +793,7 @@ mod tests {
         let huge = std::fs::File::create(dir.path().join(at).join("huge")).unwrap();
         huge.set_len(1 << 40).unwrap();
         set_mode(&dir.path().join(at).join("huge"), 0o644);
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         let file = |name: &str| facts.files[&format!("/{at}/{name}")].clone();
         assert!(file("fits").text.is_some());
         assert!(file("large").text.is_none() && file("large").sha256.is_some());
@@ -768,7 +810,7 @@ mod tests {
         }
         write(dir.path(), "etc/cni/net.d/small", "x");
         write(dir.path(), "var/run/cdi/a", &"\u{1}".repeat(facts::TEXT));
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         let last = format!("/etc/cni/net.d/{:03}", TEXTS / facts::TEXT - 1);
         assert_eq!(warnings.len(), 1, "{warnings:?}");
         assert!(warnings[0].contains(&format!("`{last}` and 1 more")), "{warnings:?}");
@@ -785,7 +827,7 @@ mod tests {
         let dir = populated();
         set_mode(&dir.path().join("etc/containerd/config.toml"), 0o004);
         set_mode(&dir.path().join("run/cdi"), 0o000);
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         set_mode(&dir.path().join("run/cdi"), 0o755);
         assert_eq!(warnings.len(), 2, "{warnings:?}");
         assert!(warnings.iter().all(|w| w.contains("run purlin as root")), "{warnings:?}");
@@ -797,7 +839,7 @@ mod tests {
     fn a_file_where_a_directory_belongs_is_a_warning() {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), "etc/cni/net.d", "");
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         assert!(warnings[0].contains("`/etc/cni/net.d` is a file, not a directory"), "{warnings:?}");
         assert!(!facts.places.contains("/etc/cni/net.d"));
     }
@@ -837,7 +879,7 @@ mod tests {
         for name in ["a", "b", "c", "d", "e"] {
             symlink("bridge", dir.path().join("opt/cni/bin").join(name)).unwrap();
         }
-        let Observed { facts, warnings } = seen(dir.path(), false, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &[]);
         assert_eq!(warnings, [""; 0]);
         let plugins = facts.cni_plugins.unwrap();
         assert_eq!(
@@ -848,7 +890,7 @@ mod tests {
         assert_eq!(facts.daemons, None);
         assert!(!marker.exists());
 
-        let Observed { facts, warnings } = seen(dir.path(), true, &[]);
+        let Observed { facts, warnings, .. } = seen(dir.path(), true, &[]);
         let plugins = facts.cni_plugins.unwrap();
         assert_eq!(
             plugins["bridge"],
@@ -876,7 +918,7 @@ mod tests {
         write(dir.path(), "opt/tools/spec.json", "{}");
         write(dir.path(), "opt/conf/a.toml", "a");
         let extra = ["/opt/tools/runsc", "/opt/tools/spec.json", "/opt/conf", "/opt/none/at", "relative"];
-        let Observed { facts, warnings } = seen(dir.path(), false, &extra);
+        let Observed { facts, warnings, .. } = seen(dir.path(), false, &extra);
         assert!(facts.binaries.contains("/opt/tools/runsc"));
         assert!(!facts.files.contains_key("/opt/tools/runsc"));
         assert_eq!(facts.files["/opt/tools/spec.json"].text.as_deref(), Some("{}"));

@@ -36,14 +36,6 @@ pub(super) struct Trail {
     pub untrusted: Option<String>,
 }
 
-/// A directory that was made, and how to unmake it.
-#[derive(Debug)]
-pub(super) struct Made {
-    pub parent: OwnedFd,
-    pub name: String,
-    pub path: String,
-}
-
 impl Root {
     /// Opens the directory that stands for `/`.
     ///
@@ -113,8 +105,7 @@ impl Root {
     /// As for [`Self::read`].
     pub fn read_linked(&self, path: &str, limit: u64) -> Result<Option<Vec<u8>>, HostError> {
         let real = self.leads(path)?;
-        let parent = real.rsplit_once('/').map_or("/", |(dir, _)| if dir.is_empty() { "/" } else { dir });
-        self.read(&[parent], &real, limit)
+        self.read(&[divide(&real).0], &real, limit)
     }
 
     /// A base directory, links followed inside the root. Absent when it does not exist.
@@ -187,23 +178,63 @@ impl Root {
         Ok(held)
     }
 
+    /// A directory that can be listed and synced, below a base or on the way to one. Absent when it does not exist.
+    pub(super) fn directory(&self, bases: &[&str], path: &str) -> Result<Option<OwnedFd>, HostError> {
+        if !bases.contains(&path)
+            && let Ok((base, rest)) = split(bases, path)
+        {
+            let Some(dir) = self.base(base)? else { return Ok(None) };
+            return self.below(dir.as_fd(), base, rest, OFlags::RDONLY | OFlags::DIRECTORY);
+        }
+        // The handle of a base can be neither listed nor synced.
+        let Some(dir) = self.base(path)? else { return Ok(None) };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match rustix::fs::openat(&dir, ".", flags, Mode::empty()) {
+            Ok(fd) => Ok(Some(fd)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(e) => Err(HostError::io("open", path, e)),
+        }
+    }
+
+    /// Removes directories, the last one first, those that are empty; and returns what could not be.
+    pub(super) fn unmake(&self, bases: &[&str], directories: &[String]) -> Vec<HostError> {
+        let mut left = Vec::new();
+        let backwards: Vec<(&str, &str)> = directories.iter().rev().map(|path| divide(path)).collect();
+        for some in backwards.chunk_by(|a, b| a.0 == b.0) {
+            let parent = some[0].0;
+            let dir = match self.directory(bases, parent) {
+                Ok(Some(dir)) => dir,
+                Ok(None) => continue,
+                Err(e) => {
+                    left.push(e);
+                    continue;
+                }
+            };
+            let mut removed = false;
+            for (_, name) in some {
+                match rustix::fs::unlinkat(&dir, *name, AtFlags::REMOVEDIR) {
+                    Ok(()) => removed = true,
+                    // Somebody else put something there meanwhile: then it stays.
+                    Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => {}
+                    Err(e) => left.push(HostError::io("remove the directory", join(parent, name), e)),
+                }
+            }
+            if removed {
+                left.extend(sync(&dir, parent).err());
+            }
+        }
+        left
+    }
+
     /// Opens a directory below one of the bases for writing into it; makes what is missing, and notes it in `made`.
     pub(super) fn make(
         &self,
         bases: &[&str],
         path: &str,
-        made: &mut Vec<Made>,
+        made: &mut Vec<String>,
     ) -> Result<OwnedFd, HostError> {
         let (base, rest) = if bases.contains(&path) { (path, "") } else { split(bases, path)? };
-        // Of the base, what exists may be reached through links; what is made from there on is ours.
-        let mut existing = base;
-        let mut dir = loop {
-            if let Some(fd) = self.base(existing)? {
-                break fd;
-            }
-            existing =
-                existing.rsplit_once('/').map_or("/", |(dir, _)| if dir.is_empty() { "/" } else { dir });
-        };
+        let (existing, mut dir) = self.existing(base)?;
         let mut at = existing.to_owned();
         // The handle of a base cannot be synced.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -212,9 +243,33 @@ impl Root {
         let missing = base.strip_prefix(existing).unwrap_or("");
         for name in missing.split('/').chain(rest.split('/')).filter(|n| !n.is_empty()) {
             at = join(&at, name);
-            dir = step(dir, name, &at, made)?;
+            dir = step(&dir, name, &at, made)?;
         }
         Ok(dir)
+    }
+
+    /// Of a base, what exists and may be reached through links; what is made from there on is ours.
+    fn existing<'a>(&self, base: &'a str) -> Result<(&'a str, OwnedFd), HostError> {
+        let mut existing = base;
+        loop {
+            if let Some(fd) = self.base(existing)? {
+                return Ok((existing, fd));
+            }
+            existing = divide(existing).0;
+        }
+    }
+
+    /// Whether a base directory that does not exist could be made.
+    ///
+    /// # Errors
+    /// When a link that leads nowhere has its name, or that of a directory above it.
+    pub(super) fn can_be_made(&self, base: &str) -> Result<(), HostError> {
+        let (existing, dir) = self.existing(base)?;
+        let missing = base[existing.len()..].trim_start_matches('/').split('/').next().unwrap_or_default();
+        match rustix::fs::statat(&dir, missing, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) if !missing.is_empty() => Err(HostError::Link { path: join(existing, missing) }),
+            _ => Ok(()),
+        }
     }
 
     /// Follows a path by hand, with the links inside the root, and judges the way.
@@ -354,6 +409,16 @@ pub(super) fn join(base: &str, rest: &str) -> String {
     format!("{}/{rest}", base.trim_end_matches('/'))
 }
 
+/// The directory of a path, and its name there: the inverse of [`join`].
+pub(super) fn divide(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').map_or(("/", path), |(dir, name)| (if dir.is_empty() { "/" } else { dir }, name))
+}
+
+/// Makes what changed in a directory durable.
+pub(super) fn sync(dir: &OwnedFd, path: &str) -> Result<(), HostError> {
+    rustix::fs::fsync(dir).map_err(|e| HostError::io("sync the directory", path, e))
+}
+
 /// Reads a regular file, at most `limit` bytes of it.
 pub(super) fn read_regular(fd: OwnedFd, path: &str, limit: u64) -> Result<Vec<u8>, HostError> {
     regular(&fd, path)?;
@@ -374,23 +439,22 @@ fn regular(fd: &OwnedFd, path: &str) -> Result<(), HostError> {
 }
 
 /// One directory further, which is made when it is missing.
-fn step(dir: OwnedFd, name: &str, at: &str, made: &mut Vec<Made>) -> Result<OwnedFd, HostError> {
+fn step(dir: &OwnedFd, name: &str, at: &str, made: &mut Vec<String>) -> Result<OwnedFd, HostError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let open = |dir: &OwnedFd| rustix::fs::openat(dir, name, flags, Mode::empty());
-    match open(&dir) {
+    let open = || rustix::fs::openat(dir, name, flags, Mode::empty());
+    match open() {
         Ok(fd) => return Ok(fd),
         Err(Errno::NOENT) => {}
         Err(e) => return Err(barred(dir.as_fd(), name, at.to_owned(), e)),
     }
-    match rustix::fs::mkdirat(&dir, name, Mode::from_raw_mode(0o755)) {
+    match rustix::fs::mkdirat(dir, name, Mode::from_raw_mode(0o755)) {
         Ok(()) => {}
         // Somebody else was faster: then it is theirs.
-        Err(Errno::EXIST) => return open(&dir).map_err(|e| barred(dir.as_fd(), name, at.to_owned(), e)),
+        Err(Errno::EXIST) => return open().map_err(|e| barred(dir.as_fd(), name, at.to_owned(), e)),
         Err(e) => return Err(HostError::io("make the directory", at, e)),
     }
-    let opened = open(&dir).map_err(|e| barred(dir.as_fd(), name, at.to_owned(), e));
-    made.push(Made { parent: dir, name: name.to_owned(), path: at.to_owned() });
-    let fd = opened?;
+    made.push(at.to_owned());
+    let fd = open().map_err(|e| barred(dir.as_fd(), name, at.to_owned(), e))?;
     // The umask must not decide it.
     rustix::fs::fchmod(&fd, Mode::from_raw_mode(0o755))
         .map_err(|e| HostError::io("set the mode of", at, e))?;

@@ -5,13 +5,19 @@
 //! file either old or new, never half; which of them, the diff of the next run says.
 
 use super::HostError;
-use super::root::{Made, Root, kind, split, word};
+use super::root::{Root, divide, join, kind, split, sync, word};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Directories that are held open, so that no rename can come between the steps there. More are opened anew for each
+/// step: a process may have few handles, and a spec many registries.
+const HELD: usize = 16;
 
 /// What the names of temporary files end in. They also begin with a dot, so that no `*.conf`, `*.toml` or `*.json` of a
 /// daemon matches them.
@@ -40,11 +46,18 @@ struct Item {
     backup: Option<String>,
     /// The destination is not as it was.
     changed: bool,
+    /// What comes before it is made durable before it, and it before what comes after.
+    alone: bool,
 }
 
 struct Directory {
     path: String,
-    fd: OwnedFd,
+    /// By which it is known again: device and inode.
+    identity: (u64, u64),
+    /// Absent when it is not held.
+    fd: Option<Arc<OwnedFd>>,
+    /// Something changed in it that is not durable yet.
+    dirty: bool,
 }
 
 /// File changes that are made together. Dropped without [`Transaction::commit`], it leaves nothing behind.
@@ -52,8 +65,13 @@ pub struct Transaction<'a> {
     root: &'a Root,
     bases: Vec<&'a str>,
     items: Vec<Item>,
+    /// What comes last of all.
+    closing: Option<Item>,
+    /// Directories that go when all is done.
+    emptied: Vec<String>,
     directories: Vec<Directory>,
-    made: Vec<Made>,
+    /// Directories that were not there before, by path.
+    made: Vec<String>,
     staged: bool,
 }
 
@@ -65,6 +83,8 @@ impl<'a> Transaction<'a> {
             root,
             bases: bases.to_vec(),
             items: Vec::new(),
+            closing: None,
+            emptied: Vec::new(),
             directories: Vec::new(),
             made: Vec::new(),
             staged: false,
@@ -76,7 +96,9 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// When the path is unusable, in no base directory, or already in this transaction. Nothing is touched yet.
     pub fn put(&mut self, path: &str, bytes: &[u8], mode: u32) -> Result<(), HostError> {
-        self.add(path, Change::Put { bytes: bytes.to_vec(), mode: mode & 0o7777 })
+        let item = self.item(path, Change::Put { bytes: bytes.to_vec(), mode: mode & 0o7777 })?;
+        self.items.push(item);
+        Ok(())
     }
 
     /// Asks for a file to be gone. It is no error when it already is.
@@ -84,26 +106,52 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// As for [`Self::put`].
     pub fn delete(&mut self, path: &str) -> Result<(), HostError> {
-        self.add(path, Change::Delete)
+        let item = self.item(path, Change::Delete)?;
+        self.items.push(item);
+        Ok(())
     }
 
-    fn add(&mut self, path: &str, change: Change) -> Result<(), HostError> {
+    /// Asks for a directory to be gone once all is done, if it is empty then.
+    ///
+    /// # Errors
+    /// As for [`Self::put`].
+    pub fn delete_directory(&mut self, path: &str) -> Result<(), HostError> {
+        split(&self.bases, path)?;
+        self.emptied.push(path.to_owned());
+        Ok(())
+    }
+
+    /// Asks for a file that tells of all the other changes: it says `before` until they are made, and then `after`, and
+    /// is durable each time before anything else happens. Nothing is asked for after it.
+    ///
+    /// # Errors
+    /// As for [`Self::put`].
+    pub fn record(&mut self, path: &str, before: &[u8], after: &[u8], mode: u32) -> Result<(), HostError> {
+        let [before, after] = [before, after].map(|bytes| {
+            let item = self.item(path, Change::Put { bytes: bytes.to_vec(), mode: mode & 0o7777 })?;
+            Ok(Item { alone: true, ..item })
+        });
+        self.items.insert(0, before?);
+        self.closing = Some(after?);
+        Ok(())
+    }
+
+    fn item(&mut self, path: &str, change: Change) -> Result<Item, HostError> {
         split(&self.bases, path)?;
         if self.items.iter().any(|i| i.path == path) {
             return Err(HostError::Twice { path: path.to_owned() });
         }
-        let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         self.staged = false;
-        self.items.push(Item {
+        Ok(Item {
             path: path.to_owned(),
-            name,
+            name: divide(path).1.to_owned(),
             change,
             directory: None,
             temporary: None,
             backup: None,
             changed: false,
-        });
-        Ok(())
+            alone: false,
+        })
     }
 
     /// Makes all the changes.
@@ -130,12 +178,16 @@ impl<'a> Transaction<'a> {
         if self.staged {
             return Ok(());
         }
+        self.items.extend(self.closing.take());
         for index in 0..self.items.len() {
             self.stage_one(index)?;
         }
         // A directory is not safe before its own name is.
-        for made in &self.made {
-            sync(&made.parent, parent(&made.path))?;
+        let parents: BTreeSet<&str> = self.made.iter().map(|path| divide(path).0).collect();
+        for parent in parents {
+            if let Some(dir) = self.root.directory(&self.bases, parent)? {
+                sync(&dir, parent)?;
+            }
         }
         self.staged = true;
         Ok(())
@@ -147,27 +199,30 @@ impl<'a> Transaction<'a> {
             return Ok(());
         }
         let put = matches!(item.change, Change::Put { .. });
-        let path = parent(&item.path).to_owned();
-        let place = match self.directories.iter().position(|d| d.path == path) {
-            Some(place) => place,
+        let path = divide(&item.path).0.to_owned();
+        let (place, dir) = match self.directories.iter().position(|d| d.path == path) {
+            Some(place) => (place, self.open(place)?),
             None => {
                 let fd = if put {
                     Some(self.root.make(&self.bases, &path, &mut self.made)?)
                 } else {
-                    self.existing(&path)?
+                    // A directory is not made for a deletion.
+                    self.root.directory(&self.bases, &path)?
                 };
                 let Some(fd) = fd else { return Ok(()) };
-                self.directories.push(Directory { path, fd });
-                self.directories.len() - 1
+                let (identity, fd) = (identity(&fd, &path)?, Arc::new(fd));
+                let held = (self.directories.len() < HELD).then(|| fd.clone());
+                self.directories.push(Directory { path, identity, fd: held, dirty: false });
+                (self.directories.len() - 1, fd)
             }
         };
-        let (item, directory) = (&mut self.items[index], &self.directories[place]);
+        let item = &mut self.items[index];
         item.directory = Some(place);
-        item.occupied(directory)?;
+        item.occupied(&dir)?;
         let Change::Put { bytes, mode } = &item.change else { return Ok(()) };
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let (name, fd) =
-            fresh("new", |name| rustix::fs::openat(&directory.fd, name, flags, Mode::from_raw_mode(0o600)))
+            fresh("new", |name| rustix::fs::openat(&dir, name, flags, Mode::from_raw_mode(0o600)))
                 .map_err(|e| HostError::io("make a file beside", &item.path, e))?;
         item.temporary = Some(name);
         let mut file = File::from(fd);
@@ -179,69 +234,93 @@ impl<'a> Transaction<'a> {
         file.sync_all().map_err(|e| HostError::io("sync", &item.path, e))
     }
 
-    /// The directory of a deletion, which is not made for it.
-    fn existing(&self, path: &str) -> Result<Option<OwnedFd>, HostError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        if let Some(base) = self.bases.iter().find(|b| **b == path) {
-            let Some(dir) = self.root.base(base)? else { return Ok(None) };
-            return rustix::fs::openat(&dir, ".", flags | OFlags::CLOEXEC, Mode::empty())
-                .map(Some)
-                .map_err(|e| HostError::io("open", path, e));
+    /// One of the directories; the very one that was staged in, or an error.
+    fn open(&self, place: usize) -> Result<Arc<OwnedFd>, HostError> {
+        let Directory { path, identity: known, fd, .. } = &self.directories[place];
+        if let Some(fd) = fd {
+            return Ok(fd.clone());
         }
-        let (base, rest) = split(&self.bases, path)?;
-        let Some(dir) = self.root.base(base)? else { return Ok(None) };
-        use std::os::fd::AsFd;
-        self.root.below(dir.as_fd(), base, rest, flags)
+        match self.root.directory(&self.bases, path)? {
+            Some(fd) if identity(&fd, path)? == *known => Ok(Arc::new(fd)),
+            _ => Err(HostError::Unsteady { path: path.clone() }),
+        }
     }
 
     fn replace(&mut self) -> Result<(), HostError> {
-        for item in &mut self.items {
-            if let Some(place) = item.directory {
-                item.replace(&self.directories[place])?;
+        for index in 0..self.items.len() {
+            let Some(place) = self.items[index].directory else { continue };
+            let alone = self.items[index].alone;
+            if alone {
+                self.sync()?;
+            }
+            let dir = self.open(place)?;
+            self.directories[place].dirty = true;
+            self.items[index].replace(&dir)?;
+            if alone {
+                self.sync()?;
             }
         }
-        self.directories.iter().try_for_each(|d| sync(&d.fd, &d.path))
+        self.sync()
+    }
+
+    /// Makes all that changed durable.
+    fn sync(&mut self) -> Result<(), HostError> {
+        for place in 0..self.directories.len() {
+            if std::mem::take(&mut self.directories[place].dirty) {
+                sync(&*self.open(place)?, &self.directories[place].path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Clears the old contents away; from here on there is no way back.
     fn finish(&mut self) -> Result<(), HostError> {
         let mut left = Vec::new();
-        let mut touched = vec![false; self.directories.len()];
-        for item in std::mem::take(&mut self.items) {
-            if let (Some(place), Some(backup)) = (item.directory, &item.backup) {
-                touched[place] = true;
-                if let Err(e) = rustix::fs::unlinkat(&self.directories[place].fd, backup, AtFlags::empty()) {
-                    left.push(HostError::io("delete the old", beside(&item.path, backup), e));
-                }
+        let items = std::mem::take(&mut self.items);
+        for place in 0..self.directories.len() {
+            let mut old = items
+                .iter()
+                .filter(|i| i.directory == Some(place))
+                .filter_map(|i| i.backup.as_ref())
+                .peekable();
+            if old.peek().is_none() {
+                continue;
             }
-        }
-        for (directory, _) in self.directories.iter().zip(touched).filter(|(_, touched)| *touched) {
-            left.extend(sync(&directory.fd, &directory.path).err());
+            let cleared = self.open(place).and_then(|dir| {
+                for name in old {
+                    if let Err(e) = rustix::fs::unlinkat(&dir, name, AtFlags::empty()) {
+                        left.push(HostError::io(
+                            "delete the old",
+                            join(&self.directories[place].path, name),
+                            e,
+                        ));
+                    }
+                }
+                sync(&dir, &self.directories[place].path)
+            });
+            left.extend(cleared.err());
         }
         self.made.clear();
+        left.extend(self.root.unmake(&self.bases, &std::mem::take(&mut self.emptied)));
         if left.is_empty() { Ok(()) } else { Err(HostError::Leftover { left }) }
     }
 
     /// Takes everything back, newest first, and returns what could not be.
     fn undo(&mut self) -> Vec<HostError> {
         let mut left = Vec::new();
-        let mut touched = vec![false; self.directories.len()];
         for item in std::mem::take(&mut self.items).iter_mut().rev() {
-            if let Some(place) = item.directory {
-                touched[place] |= item.changed;
-                item.undo(&self.directories[place], &mut left);
+            if let Some(place) = item.directory.filter(|_| item.is_begun()) {
+                self.directories[place].dirty |= item.changed;
+                match self.open(place) {
+                    Ok(dir) => item.undo(&dir, &mut left),
+                    Err(e) => left.push(e),
+                }
             }
         }
-        for (directory, _) in self.directories.iter().zip(touched).filter(|(_, touched)| *touched) {
-            left.extend(sync(&directory.fd, &directory.path).err());
-        }
-        for made in std::mem::take(&mut self.made).iter().rev() {
-            match rustix::fs::unlinkat(&made.parent, &made.name, AtFlags::REMOVEDIR) {
-                // Somebody else put something there meanwhile: then it stays.
-                Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => {}
-                Err(e) => left.push(HostError::io("remove the directory", &made.path, e)),
-            }
-        }
+        left.extend(self.sync().err());
+        // Where there were too few handles, there are enough now.
+        self.directories.clear();
+        left.extend(self.root.unmake(&self.bases, &std::mem::take(&mut self.made)));
         left
     }
 }
@@ -255,8 +334,8 @@ impl Drop for Transaction<'_> {
 
 impl Item {
     /// Whether there is a file to replace. Anything else at the destination is an error.
-    fn occupied(&self, directory: &Directory) -> Result<bool, HostError> {
-        match rustix::fs::statat(&directory.fd, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+    fn occupied(&self, dir: &OwnedFd) -> Result<bool, HostError> {
+        match rustix::fs::statat(dir, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => Ok(false),
             Err(e) => Err(HostError::io("look at", &self.path, e)),
             Ok(stat) => match kind(&stat) {
@@ -269,10 +348,14 @@ impl Item {
         }
     }
 
-    fn replace(&mut self, directory: &Directory) -> Result<(), HostError> {
-        let dir = &directory.fd;
+    /// Whether there is anything to take back.
+    const fn is_begun(&self) -> bool {
+        self.changed || self.temporary.is_some() || self.backup.is_some()
+    }
+
+    fn replace(&mut self, dir: &OwnedFd) -> Result<(), HostError> {
         let fail = |path: &str, e| HostError::io("replace", path, e);
-        if self.occupied(directory)? {
+        if self.occupied(dir)? {
             // A second name keeps the destination in place until the new content takes it over in one step.
             let linked = match self.temporary {
                 None => Err(Errno::OPNOTSUPP),
@@ -305,8 +388,7 @@ impl Item {
         Ok(())
     }
 
-    fn undo(&mut self, directory: &Directory, left: &mut Vec<HostError>) {
-        let dir = &directory.fd;
+    fn undo(&mut self, dir: &OwnedFd, left: &mut Vec<HostError>) {
         let mut keep = |doing, name: &str, result: rustix::io::Result<()>| match result {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(e) => left.push(HostError::io(doing, beside(&self.path, name), e)),
@@ -348,16 +430,13 @@ fn fresh<T>(
     Err(Errno::EXIST)
 }
 
-fn sync(dir: &OwnedFd, path: &str) -> Result<(), HostError> {
-    rustix::fs::fsync(dir).map_err(|e| HostError::io("sync the directory", path, e))
-}
-
-fn parent(path: &str) -> &str {
-    path.rsplit_once('/').map_or("/", |(dir, _)| if dir.is_empty() { "/" } else { dir })
+fn identity(dir: &OwnedFd, path: &str) -> Result<(u64, u64), HostError> {
+    let stat = rustix::fs::fstat(dir).map_err(|e| HostError::io("look at", path, e))?;
+    Ok((stat.st_dev, stat.st_ino))
 }
 
 fn beside(path: &str, name: &str) -> String {
-    super::root::join(parent(path), name)
+    join(divide(path).0, name)
 }
 
 #[cfg(test)]
@@ -472,6 +551,27 @@ mod tests {
         let expected = [("etc/cni/net.d/gone", "gone"), ("etc/cni/net.d/old", "old")];
         assert_eq!(files, expected.map(|(p, t)| (p.to_owned(), Some(t.to_owned()))));
         assert_eq!(mode_of(&dir.path().join("etc/cni/net.d/old")), 0o644);
+    }
+
+    /// What is not held open is known again when it is opened anew.
+    #[test]
+    fn a_directory_that_is_exchanged_is_not_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |n: usize| format!("etc/containerd/{n:02}");
+        let root = root(dir.path());
+        let mut set = Transaction::new(&root, BASES);
+        for n in 0..=HELD {
+            set.put(&format!("/{}/a", at(n)), b"new", 0o600).unwrap();
+        }
+        set.stage().unwrap();
+        std::fs::rename(dir.path().join(at(HELD)), dir.path().join("etc/away")).unwrap();
+        write(dir.path(), &format!("{}/a", at(HELD)), "theirs");
+        let error = set.commit().unwrap_err().to_string();
+        assert!(error.contains(&format!("`/{}` is being replaced by somebody else", at(HELD))), "{error}");
+        let files: Vec<_> = tree(dir.path()).into_iter().filter(|(_, text)| text.is_some()).collect();
+        assert_eq!(files.len(), 2, "{files:?}");
+        assert_eq!(files[1], (format!("{}/a", at(HELD)), Some("theirs".to_owned())));
+        assert!(is_temporary(files[0].0.rsplit('/').next().unwrap()), "{files:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::spec::{Bridge, Ipam, Portmap};
 use super::{Network, Part};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::emission::Emission;
+use crate::facts::FileKind;
 use crate::plan::{Artifact, Format, Impact, Origin, Place, Scope, Turn};
 use crate::spec::Adoption;
 use serde::Serialize;
@@ -269,19 +270,22 @@ fn shadows(network: &Network, emission: &mut Emission<'_>) {
         );
         return;
     }
-    for (path, _) in emission.foreign(directory) {
+    for (path, found) in emission.foreign(directory) {
         let name = path.rsplit('/').next().unwrap_or(path);
         let read = [".conf", ".conflist", ".json"].iter().any(|ending| name.ends_with(ending));
         if read && name < file.as_str() {
             let at: Span = network.raw.default.map_or(network.span, |d| d.span);
+            // Only a file can be given into our hands.
+            let adopt = if found.kind == FileKind::Regular {
+                format!("let purlin remove it ({}), ", Adoption::Remove.example(emission.syntax(), path))
+            } else {
+                String::new()
+            };
             emission.find(
                 Diagnostic::new(Code::PUR0302, format!("`{path}` sorts before `{file}`"))
                     .at(at, "this network would not be the default")
                     .note("purlin did not make that file; the runtime takes the first in lexical order")
-                    .help(format!(
-                        "remove it by hand, let purlin remove it ({}), or take `default` off this network",
-                        Adoption::Remove.example(emission.syntax(), path)
-                    )),
+                    .help(format!("remove it by hand, {adopt}or take `default` off this network")),
             );
         }
     }

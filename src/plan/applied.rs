@@ -15,7 +15,7 @@ impl Plan {
         });
         facts.simulated = true;
         facts.places.insert(self.objects.to_owned());
-        let ledger = self.ledger(facts.ledger.as_ref());
+        let ledger = self.ledger(&facts);
         if let Some(old) = facts.ledger.take() {
             facts
                 .files

@@ -3,7 +3,7 @@
 
 use super::{Action, Artifact, DecidedBy, Endpoint, Impact, Origin, Place, Plan, Turn, Unproven, object};
 use crate::diag::{Code, Diagnostic, Findings, Moved};
-use crate::facts::{Facts, File, FileKind, LedgerEntry, octal, sha256, within};
+use crate::facts::{Facts, File, FileKind, octal, sha256, within};
 use crate::source::Syntax;
 use crate::spec::Adoption;
 use serde::Serialize;
@@ -47,6 +47,9 @@ pub struct Change {
     pub notes: Vec<String>,
     /// Apply refuses it; a finding says why.
     pub blocked: bool,
+    /// It is a directory that goes, for nothing is left in it.
+    #[serde(skip)]
+    pub directory: bool,
     #[serde(skip)]
     turn: Option<Turn>,
 }
@@ -65,6 +68,7 @@ impl Change {
             mode_after: None,
             notes: Vec::new(),
             blocked: false,
+            directory: false,
             turn: None,
         }
     }
@@ -166,6 +170,7 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
         .filter(|path| plan.places.iter().any(|p| within(path, p)) && !facts.knows_place(path))
         .cloned()
         .collect();
+    let mut barred = BTreeSet::new();
     for artifact in &plan.artifacts {
         let path = artifact.place.path(plan.objects);
         let hidden = match artifact.place {
@@ -182,11 +187,12 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
                 }
                 unproven.push(Unproven { what, decided_by, origin: artifact.origin.clone() });
             }
-            None => changes.extend(desired(plan, artifact, &path, facts, findings)),
+            None => changes.extend(desired(plan, artifact, &path, facts, &mut barred, findings)),
         }
     }
     changes.extend(no_longer_desired(plan, &ours, facts));
     changes.extend(adopted(plan, &ours, facts, findings));
+    changes.extend(emptied(plan, &ours, facts, &changes));
     changes.sort_by(|a, b| (turn(a), &a.place).cmp(&(turn(b), &b.place)));
     let mut steps: Vec<Step> = changes.into_iter().map(|c| Step::Change(Box::new(c))).collect();
     restarts(plan, &mut steps);
@@ -205,6 +211,7 @@ pub fn diff(plan: &Plan, facts: &Facts, findings: &mut Findings) -> Diff {
 const fn turn(change: &Change) -> u8 {
     match (change.operation, change.turn, &change.place) {
         (Operation::Delete, _, Place::Object { .. }) => 0,
+        (Operation::Delete, ..) if change.directory => 4,
         (Operation::Delete, ..) => 3,
         (_, Some(Turn::Object), _) => 5,
         (_, Some(Turn::Configuration), _) => 2,
@@ -251,9 +258,22 @@ fn content(file: &File) -> Content {
     }
 }
 
-/// Whether a file is as an entry of the ledger left it.
-fn untouched(file: &File, entry: &LedgerEntry) -> bool {
-    file.kind == FileKind::Regular && file.sha256.as_ref() == Some(&entry.sha256) && file.mode == entry.mode
+/// What stands where a file of ours or a directory above it is to be, is neither, and is never replaced.
+fn in_the_way<'a>(path: &'a str, facts: &Facts) -> Option<(&'a str, String)> {
+    let above = path.match_indices('/').map(|(at, _)| (&path[..at], FileKind::Directory, "a directory"));
+    above.chain([(path, FileKind::Regular, "a file")]).find_map(|(at, wanted, word)| {
+        let found = facts.files.get(at).filter(|file| file.kind != wanted)?;
+        Some((at, format!("{}, not {word}", a(found.kind))))
+    })
+}
+
+const fn a(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Regular => "a file",
+        FileKind::Directory => "a directory",
+        FileKind::Symlink => "a symbolic link",
+        FileKind::Other => "a pipe, socket or device",
+    }
 }
 
 fn desired(
@@ -261,9 +281,10 @@ fn desired(
     artifact: &Artifact,
     path: &str,
     facts: &Facts,
+    barred: &mut BTreeSet<String>,
     findings: &mut Findings,
 ) -> Option<Change> {
-    let entry = facts.ledger.as_ref().and_then(|l| l.entries.get(path));
+    let entry = facts.ours(path);
     let mode = octal(artifact.mode);
     let mut change = Change {
         impact: artifact.impact.clone(),
@@ -273,6 +294,20 @@ fn desired(
         turn: Some(artifact.turn),
         ..Change::of(Operation::Create, artifact.place.clone())
     };
+    let way = in_the_way(path, facts);
+    if let Some((at, found)) = &way {
+        change.blocked = true;
+        change.notes.push(format!("blocked: `{at}` is {found}"));
+        // Many files may be wanted in one directory.
+        if barred.insert((*at).to_owned()) {
+            findings.push(
+                Diagnostic::new(Code::PUR0301, format!("`{at}` is {found}, and purlin did not make it"))
+                    .at(artifact.origin.span, format!("this needs {path}"))
+                    .note("purlin follows no link there, and replaces nothing but files")
+                    .help("move it away"),
+            );
+        }
+    }
     let Some(file) = facts.files.get(path) else {
         if entry.is_some() {
             change.notes.push("drift: purlin made it, and someone removed it".to_owned());
@@ -293,29 +328,26 @@ fn desired(
         change.notes.push(format!("owner: {}:{} becomes 0:0", owner.uid, owner.gid));
     }
     match entry {
-        Some(entry) if untouched(file, entry) => {}
+        _ if way.is_some() => {}
+        Some(entry) if entry.matches(file) => {}
         Some(_) => change.notes.push("drift: purlin made it, and someone changed it since".to_owned()),
         None if same_bytes => {}
-        None if plan.adoptions.contains_key(path) && file.kind != FileKind::Directory => {
+        None if plan.adoptions.contains_key(path) => {
             change.notes.push("adopted: someone else made it; purlin takes it over".to_owned());
         }
         None => {
             change.blocked = true;
             change.notes.push("blocked: someone else made it".to_owned());
+            let adopt = Adoption::Replace.example(plan.syntax, path);
+            let place = match plan.syntax {
+                Syntax::Kdl => "in the block of `node`",
+                Syntax::Yaml | Syntax::Json => "under `spec`",
+            };
             findings.push(
                 Diagnostic::new(Code::PUR0301, format!("`{path}` is there, and purlin did not make it"))
                     .at(artifact.origin.span, "this would overwrite it")
                     .note("someone's work would be lost")
-                    .help(if file.kind == FileKind::Directory {
-                        "it is a directory: move it away".to_owned()
-                    } else {
-                        let adopt = Adoption::Replace.example(plan.syntax, path);
-                        let place = match plan.syntax {
-                            Syntax::Kdl => "in the block of `node`",
-                            Syntax::Yaml | Syntax::Json => "under `spec`",
-                        };
-                        format!("move it away, or let purlin take it over: {adopt} {place}")
-                    }),
+                    .help(format!("move it away, or let purlin take it over: {adopt} {place}")),
             );
         }
     }
@@ -327,7 +359,6 @@ fn removal(path: &str, file: &File, impact: Impact, plan: &Plan) -> Change {
         impact,
         before: Some(content(file)),
         mode_before: Some(file.mode.clone()),
-        blocked: file.kind == FileKind::Directory,
         ..Change::of(Operation::Delete, place_of(path, plan.objects))
     };
     change.mind_object();
@@ -351,11 +382,11 @@ fn no_longer_desired(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts) -> Vec
         .entries
         .iter()
         .filter(|(path, _)| !ours.contains(*path))
-        .filter_map(|(path, entry)| {
-            let file = facts.files.get(path)?;
+        .filter_map(|(path, _)| {
+            let (file, entry) = (facts.files.get(path)?, facts.ours(path)?);
             let mut change =
                 removal(path, file, entry.restarts.clone().map_or(Impact::Hot, Impact::Restart), plan);
-            if !untouched(file, entry) {
+            if !entry.matches(file) {
                 change.notes.push("drift: purlin made it, and someone changed it since".to_owned());
             }
             Some(change)
@@ -367,12 +398,22 @@ fn no_longer_desired(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts) -> Vec
 fn adopted(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts, findings: &mut Findings) -> Vec<Change> {
     let mut changes = Vec::new();
     for (path, (adoption, span)) in &plan.adoptions {
-        let known = facts.ledger.as_ref().is_some_and(|l| l.entries.contains_key(path));
         match adoption {
-            Adoption::Remove if !ours.contains(path) && !known => {
+            Adoption::Remove if !ours.contains(path) && facts.ours(path).is_none() => {
                 if let Some(file) = facts.files.get(path) {
                     let mut change = removal(path, file, Impact::Hot, plan);
-                    change.notes.push("adopted: someone else made it; purlin removes it".to_owned());
+                    if file.kind == FileKind::Regular {
+                        change.notes.push("adopted: someone else made it; purlin removes it".to_owned());
+                    } else {
+                        change.blocked = true;
+                        let found = format!("{}, and purlin removes nothing but files", a(file.kind));
+                        change.notes.push(format!("blocked: it is {found}"));
+                        findings.push(
+                            Diagnostic::new(Code::PUR0301, format!("`{path}` is {found}"))
+                                .at(*span, "adopted here")
+                                .help("remove it by hand, and leave the adoption out"),
+                        );
+                    }
                     change.origin = Some(Origin { path: "adopt".to_owned(), span: *span });
                     changes.push(change);
                 }
@@ -389,4 +430,51 @@ fn adopted(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts, findings: &mut F
         }
     }
     changes
+}
+
+/// Directories that stood there for what goes now, or went: an empty one of a registry would still keep the daemon from
+/// the default one.
+fn emptied(plan: &Plan, ours: &BTreeSet<String>, facts: &Facts, changes: &[Change]) -> Vec<Change> {
+    let mut going: BTreeMap<String, Option<Origin>> = changes
+        .iter()
+        .filter(|c| c.operation == Operation::Delete && !c.blocked)
+        .map(|c| (c.place.path(plan.objects), c.origin.clone()))
+        .collect();
+    let recorded = facts.ledger.iter().flat_map(|l| l.entries.keys().chain(l.pending.keys()));
+    let gone = recorded.filter(|path| !ours.contains(*path)).map(|path| (path.clone(), None));
+    let causes: Vec<_> = going.clone().into_iter().chain(gone).collect();
+    let mut emptied = Vec::new();
+    for (path, origin) in causes {
+        let mut rest = path.as_str();
+        while let Some((directory, _)) = rest.rsplit_once('/') {
+            let below = format!("{directory}/");
+            let inside = |path: &&String| path.starts_with(&below);
+            let Some(file) = facts.files.get(directory).filter(|f| f.kind == FileKind::Directory) else {
+                break;
+            };
+            let stays = going.contains_key(directory)
+                || !plan.may_go(directory)
+                || ours.range(below.clone()..).next().is_some_and(|p| inside(&p))
+                || facts
+                    .files
+                    .range(below.clone()..)
+                    .map(|(p, _)| p)
+                    .take_while(inside)
+                    .any(|p| !going.contains_key(p));
+            if stays {
+                break;
+            }
+            emptied.push(Change {
+                impact: Impact::Hot,
+                origin: origin.clone(),
+                mode_before: Some(file.mode.clone()),
+                notes: vec!["the directory is empty then".to_owned()],
+                directory: true,
+                ..Change::of(Operation::Delete, Place::File(directory.to_owned()))
+            });
+            going.insert(directory.to_owned(), origin.clone());
+            rest = directory;
+        }
+    }
+    emptied
 }

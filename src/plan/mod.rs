@@ -14,6 +14,7 @@ pub use fleet::{NodeDiff, agree, fleet_json, overview, stat};
 pub use render::{DIFF_SCHEMA_TEXT, DIFFS_SCHEMA_TEXT, human, json, summary, unproven_json};
 
 use crate::diag::{Moved, Span};
+use crate::facts::within;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -217,7 +218,20 @@ pub struct Plan {
     /// Where objects stand as manifests.
     #[serde(skip)]
     pub objects: &'static str,
+    /// The directories that stay even when nothing is left in them.
+    #[serde(skip)]
+    pub directories: Vec<&'static str>,
     /// The syntax that messages use.
     #[serde(skip)]
     pub syntax: crate::source::Syntax,
+}
+
+impl Plan {
+    /// Whether a directory stands below one of those that stay, and so is there for what is in it alone.
+    #[must_use]
+    pub fn may_go(&self, directory: &str) -> bool {
+        let stays = |stays: &&str| within(stays, directory);
+        let below = |stays: &&str| within(directory, stays);
+        self.directories.iter().any(below) && !self.directories.iter().any(stays)
+    }
 }

@@ -7,6 +7,7 @@ use super::spec::ConfigMode;
 use super::{Daemon, Part, base, hosts};
 use crate::diag::{Code, Diagnostic};
 use crate::emission::Emission;
+use crate::facts::{FileKind, within};
 use crate::plan::{Action, Artifact, Format, Impact, Origin, Place, Scope, Turn};
 use crate::spec::{Adoption, Minor, Versions};
 use serde::Serialize;
@@ -50,6 +51,52 @@ pub fn emit(part: &Part, emission: &mut Emission<'_>) {
             }),
             Err(error) => unwritable(emission, &path, registry.span, &error),
         }
+    }
+    kept_from_default(part, emission);
+}
+
+/// Of the directories that fit a registry containerd takes the first that is there, whatever is in it.
+fn kept_from_default(part: &Part, emission: &mut Emission<'_>) {
+    let Some(default) = part.registries.iter().find(|r| r.host == "_default") else { return };
+    let root = emission.platform().containerd_hosts;
+    let Some(facts) = emission.facts().filter(|f| f.knows_place(root)) else {
+        let what = format!("whether {root} has directories of registries that the spec does not name");
+        return emission.unproven("runtimes.registries._default", default.span, what);
+    };
+    let removed = |path: &str| {
+        emission.node().adoptions().get(path).is_some_and(|(adoption, _)| *adoption == Adoption::Remove)
+    };
+    let recorded: Vec<&String> =
+        facts.ledger.iter().flat_map(|l| l.entries.keys().chain(l.pending.keys())).collect();
+    let mut foreign = Vec::new();
+    for (path, file) in &facts.files {
+        let Some(host) = path
+            .strip_prefix(root)
+            .and_then(|name| hosts::registry(name.strip_prefix('/')?))
+            .filter(|host| part.registries.iter().all(|r| r.host != *host))
+        else {
+            continue;
+        };
+        // One of ours goes when nothing else is in it.
+        let inside = |p: &&String| within(p, path) && *p != path;
+        let goes = file.kind == FileKind::Directory
+            && (recorded.iter().copied().any(|p| inside(&p))
+                || facts.files.keys().any(|p| inside(&p) && removed(p)))
+            && facts.files.keys().filter(inside).all(|p| facts.ours(p).is_some() || removed(p));
+        if !goes {
+            foreign.push((path, host));
+        }
+    }
+    for (path, host) in foreign {
+        let example = emission
+            .syntax()
+            .example(&format!("registry \"{host}\" {{ … }}"), &format!("registries: {{ \"{host}\": … }}"));
+        emission.find(
+            Diagnostic::new(Code::PUR0314, format!("`{path}` is there, and purlin did not make it"))
+                .at(default.span, format!("what this sets up is not used for `{host}`"))
+                .note("containerd takes the first directory that fits the registry, even an empty one")
+                .help(format!("remove it, or say in the spec what is to be in it: {example}")),
+        );
     }
 }
 

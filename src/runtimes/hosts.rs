@@ -5,6 +5,7 @@
 
 use super::Registry;
 use super::spec::{Capability, Mirror};
+use crate::spec::RegistryHost;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -47,6 +48,15 @@ struct Host {
 #[must_use]
 pub fn directory(host: &str) -> String {
     host.rsplit_once(':').map_or_else(|| host.to_owned(), |(name, port)| format!("{name}_{port}_"))
+}
+
+/// The registry to which a directory belongs, the inverse of [`directory`] in every spelling that is read. `None` for
+/// `_default`, and for what is no registry's name.
+#[must_use]
+pub fn registry(directory: &str) -> Option<String> {
+    let port = directory.strip_suffix('_').and_then(|d| d.rsplit_once('_'));
+    let host = port.map_or_else(|| directory.to_owned(), |(name, port)| format!("{name}:{port}"));
+    (directory != "_default" && host.parse::<RegistryHost>().is_ok()).then_some(host)
 }
 
 /// The file's text, without the header.

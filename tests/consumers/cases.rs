@@ -158,7 +158,7 @@ const DEVICE: &str =
 
 fn foreign_cdi(from: &str) -> String {
     json!({ "cdiVersion": "0.3.0", "kind": "purlin.test/serial", "devices": [
-        { "name": "purlin-serial0", "containerEdits": { "env": [format!("FROM={from}")] } } ] })
+        { "name": "purlin:serial0", "containerEdits": { "env": [format!("FROM={from}")] } } ] })
     .to_string()
 }
 
@@ -198,7 +198,7 @@ fn case_cdi_precedence_twice_in_one_directory_is_unresolvable() {
         let seen = node.inside(&peers, &[], &["cdi"]);
         assert_eq!(seen.code, 0, "{}", seen.trouble());
         assert_eq!(seen.text("c.log"), "not created\n");
-        assert!(seen.text("c.error").contains("unresolvable CDI devices purlin.test/serial=purlin-serial0"));
+        assert!(seen.text("c.error").contains("unresolvable CDI devices purlin.test/serial=purlin:serial0"));
     }
 }
 

@@ -109,7 +109,7 @@ own() {
     ip -json address show dev purlin0 >"$OUT/bridge.json"
 
     for handler in runc crun nvidia; do
-        container "p$handler" "c$handler" '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' sh -c '
+        container "p$handler" "c$handler" '{"cdi_devices":[{"name":"purlin.test/serial=purlin:serial0"}]}' sh -c '
             stat -c "%t:%T %F" /dev/purlin/serial0
             head -c 4 /dev/purlin/serial0 | od -An -tx1
             echo "SERIAL=$SERIAL"
@@ -189,7 +189,7 @@ cdi() {
     cri_up
     # No network is needed for it.
     pod p '' '{"linux":{"security_context":{"namespace_options":{"network":2}}}}'
-    container p c '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' \
+    container p c '{"cdi_devices":[{"name":"purlin.test/serial=purlin:serial0"}]}' \
         sh -c 'echo "FROM=$FROM"; stat -c %t:%T /dev/purlin/serial0'
 }
 
@@ -197,9 +197,9 @@ cdi() {
 hot() {
     cri_up
     pod p '' '{"linux":{"security_context":{"namespace_options":{"network":2}}}}'
-    container p before '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' true
+    container p before '{"cdi_devices":[{"name":"purlin.test/serial=purlin:serial0"}]}' true
     "$1" render "$2" --root / >>"$log" 2>&1
-    container p after '{"cdi_devices":[{"name":"purlin.test/serial=purlin-serial0"}]}' stat -c %t:%T /dev/purlin/serial0
+    container p after '{"cdi_devices":[{"name":"purlin.test/serial=purlin:serial0"}]}' stat -c %t:%T /dev/purlin/serial0
 }
 
 cnitool_() { CNI_PATH=/opt/cni/bin NETCONFPATH=/etc/cni/net.d command cnitool "$@"; }

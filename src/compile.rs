@@ -1,6 +1,6 @@
 //! The pure road from text to Node, in one call.
 
-use crate::diag::{Code, Diagnostic, FileId, Findings, Sources};
+use crate::diag::{Code, Diagnostic, FileId, Findings, Sources, silence};
 use crate::node::{self, Node};
 use crate::source::{self, Syntax};
 use crate::spec::{self, NodeSpec};
@@ -14,6 +14,8 @@ pub fn compile(sources: &Sources, file: FileId, syntax: Syntax, findings: &mut F
         findings.cut_short();
         return None;
     };
+    let comments = doc.comments();
+    silence::collect(comments.iter().map(|c| (c.text.as_str(), c.span)), sources, findings);
     let fits = spec::validator().is_some_and(|v| v.check(&doc, syntax, findings));
     if !fits || findings.errors() > before {
         findings.cut_short();

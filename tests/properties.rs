@@ -76,7 +76,7 @@ fn everything(syntax: Syntax, bytes: &[u8], facts: &[&Facts]) -> Result<[String;
         }
     }
     people.push_str(&human::render(&findings, &sources, human::Style { color: true, width: 80 }));
-    programs.push_str(&json::render(&findings, &sources).to_string());
+    programs.push_str(&json::render(&findings, 0, &sources).to_string());
     Ok([people, programs])
 }
 

@@ -1,12 +1,12 @@
 //! `purlin diff`
 
-use super::{Failure, Outcome, OutputFormat, Session, input};
-use crate::diag::{self, Findings, Sources};
+use super::{Failure, Outcome, OutputFormat, Session, ci, input};
+use crate::diag::{self, Findings, Report, Settled, Sources};
 use crate::emission::emit;
 use crate::facts::Facts;
 use crate::facts::platform::Platform;
 use crate::host::{self, Root};
-use crate::plan;
+use crate::plan::{self, Diff};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,25 @@ pub struct DiffCommand {
 
 impl DiffCommand {
     pub fn run(&self, session: &Session) -> Outcome {
+        let outcome = self.look(session);
+        if let Err(Failure(message)) = &outcome {
+            // Who reads a report of a CI has to find there that there is none.
+            let failures = [(self.name(), message.clone())];
+            let (settled, sources) = (Settled::default(), Sources::default());
+            self.report(None, &Report { failures: &failures, ..self.of(&settled, &sources) }, session)?;
+        }
+        outcome
+    }
+
+    fn name(&self) -> String {
+        self.spec.display().to_string()
+    }
+
+    fn of<'a>(&'a self, settled: &'a Settled, sources: &'a Sources) -> Report<'a> {
+        Report { command: "diff", specs: &[], settled, sources, failures: &[], unproven: &[], output: "" }
+    }
+
+    fn look(&self, session: &Session) -> Outcome {
         let mut sources = Sources::default();
         let mut findings = Findings::new();
         let node = input::spec(&self.spec, &mut sources, &mut findings)?;
@@ -36,28 +55,62 @@ impl DiffCommand {
             }
             None => None,
         };
-        let cut_short = findings.is_cut_short();
-        let findings = findings.into_sorted();
-        input::show(&findings, cut_short, &sources, session, self.format);
-        if self.format == OutputFormat::Json {
-            let mut document = plan::json(&diff.clone().unwrap_or_default(), &sources);
-            if let Some(document) = document.as_object_mut() {
-                document.insert("findings".into(), diag::json::render(&findings, &sources));
+        let settled = findings.settle();
+        input::show(&settled, &sources, session, self.format);
+        match (self.format, &diff) {
+            (OutputFormat::Json, _) => {
+                let mut document = plan::json(&diff.clone().unwrap_or_default(), &sources);
+                if let Some(document) = document.as_object_mut() {
+                    let findings = diag::json::render(&settled.list, settled.silenced, &sources);
+                    document.insert("findings".into(), findings);
+                }
+                session.print_json(&document)?;
             }
-            session.print_json(&document)?;
-        } else if let Some(diff) = &diff {
-            input::show_unproven(&diff.unproven, &sources, session);
-            if diff.is_empty() {
-                session.say("nothing would change\n");
+            (OutputFormat::Human, Some(diff)) => {
+                input::show_unproven(&diff.unproven, &sources, session);
+                if diff.is_empty() {
+                    session.say("nothing would change\n");
+                }
+                session.print(&plan::human(diff, &sources, session.color_out))?;
             }
-            session.print(&plan::human(diff, &sources, session.color_out))?;
+            (OutputFormat::Human, None) => {}
+            _ => {
+                let unproven = diff
+                    .as_ref()
+                    .map(|diff| input::unproven_lines(&diff.unproven, &sources))
+                    .unwrap_or_default();
+                let output = diff.as_ref().map(|diff| plan::human(diff, &sources, false)).unwrap_or_default();
+                let specs = [self.name()];
+                let report = Report {
+                    specs: &specs,
+                    unproven: &unproven,
+                    output: &output,
+                    ..self.of(&settled, &sources)
+                };
+                self.report(diff.as_ref(), &report, session)?;
+            }
         }
         Ok(match diff {
-            Some(_) if input::failed(&findings) => 2,
+            Some(_) if input::failed(&settled.list) => 2,
             Some(diff) if diff.is_empty() => 0,
             Some(_) => 1,
             None => 2,
         })
+    }
+
+    /// Prints in the formats of CI systems.
+    fn report(&self, diff: Option<&Diff>, report: &Report<'_>, session: &Session) -> Result<(), Failure> {
+        match self.format {
+            OutputFormat::Human | OutputFormat::Json => Ok(()),
+            OutputFormat::Sarif => session.print_json(&diag::sarif::render(report)),
+            OutputFormat::Junit => session.print(&diag::junit::render(report)),
+            OutputFormat::Github => {
+                let summary = diff.map(plan::summary).filter(|line| !line.is_empty());
+                let notice = summary.map(|line| diag::github::notice(&line)).unwrap_or_default();
+                session.print(&format!("{}{notice}", diag::github::annotations(report)))?;
+                ci::summarise(|limit| plan::markdown(diff, report, limit))
+            }
+        }
     }
 
     fn facts(&self, session: &Session, platform: &Platform) -> Result<Facts, Failure> {

@@ -2,7 +2,7 @@
 
 use super::{Failure, OutputFormat, Session};
 use crate::compile::compile;
-use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
+use crate::diag::{self, CUT_SHORT, Diagnostic, Findings, Settled, Severity, Sources, visible_line};
 use crate::facts::Facts;
 use crate::facts::platform::Platform;
 use crate::host::{self, Root};
@@ -36,6 +36,11 @@ fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
 
 /// Reads and compiles one spec. `None` when it has errors, which the findings then name.
 pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Result<Option<Node>, Failure> {
+    compile_spec(path, &read_spec(path)?, sources, findings)
+}
+
+/// The bytes of a spec.
+pub fn read_spec(path: &Path) -> Result<Vec<u8>, Failure> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
         return Err(Failure(
@@ -45,12 +50,26 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
     if path.is_dir() {
         return Err(Failure(format!("`{name}` is a directory; name the specs in it, like `{name}/*.kdl`")));
     }
-    let Some(syntax) = Syntax::of(&name) else {
-        return Err(Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")));
-    };
+    syntax(&name)?;
     // One whole letter more than the language's limit shows that it is passed.
-    let bytes = read(path, Limits::default().bytes as u64 + 4)?;
-    let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
+    read(path, Limits::default().bytes as u64 + 4)
+}
+
+fn syntax(name: &str) -> Result<Syntax, Failure> {
+    Syntax::of(name)
+        .ok_or_else(|| Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")))
+}
+
+/// Compiles the bytes of a spec. `None` when it has errors, which the findings then name.
+pub fn compile_spec(
+    path: &Path,
+    bytes: &[u8],
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Result<Option<Node>, Failure> {
+    let name = path.display().to_string();
+    let syntax = syntax(&name)?;
+    let Some(file) = decode(sources, &name, bytes, findings) else { return Ok(None) };
     let node = compile(sources, file, syntax, findings);
     // What is shown from here on must not spread a secret that someone wrote into an address.
     sources.mask_credentials(file);
@@ -92,20 +111,24 @@ pub fn tree_facts(
 }
 
 /// Shows findings: on stderr for people; a program gets them within its document.
-pub fn show(
-    findings: &[Diagnostic],
-    cut_short: bool,
-    sources: &Sources,
-    session: &Session,
-    format: OutputFormat,
-) {
-    if format == OutputFormat::Human && !findings.is_empty() {
+pub fn show(settled: &Settled, sources: &Sources, session: &Session, format: OutputFormat) {
+    if format == OutputFormat::Human && !settled.list.is_empty() {
         let style = diag::human::Style { color: session.color_err, width: session.width };
-        session.say(&diag::human::render(findings, sources, style));
-        if cut_short {
-            session.say("what the spec means is checked once its shape is right; more may follow then\n");
+        session.say(&diag::human::render(&settled.list, sources, style));
+        if settled.cut_short {
+            session.say(&format!("{CUT_SHORT}\n"));
         }
     }
+}
+
+/// What is unproven, a line each, in order of place.
+pub fn unproven_lines(unproven: &[Unproven], sources: &Sources) -> Vec<String> {
+    let mut in_order: Vec<_> = unproven.iter().collect();
+    in_order.sort_by_key(|item| (item.decided_by, item.origin.span));
+    in_order
+        .iter()
+        .map(|item| format!("{}: {}", sources.cite(item.origin.span), visible_line(&item.what)))
+        .collect()
 }
 
 /// Lists what is unproven, by who can decide it: sending someone for facts that settle nothing would be no help.

@@ -48,8 +48,7 @@ impl Render {
         let mut sources = Sources::default();
         let mut findings = Findings::new();
         let Some(node) = input::spec(&self.spec, &mut sources, &mut findings)? else {
-            let cut_short = findings.is_cut_short();
-            input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
+            input::show(&findings.settle(), &sources, session, OutputFormat::Human);
             return Ok(1);
         };
         std::fs::create_dir_all(dir).map_err(|e| {
@@ -66,11 +65,10 @@ impl Render {
             )));
         }
         let diff = plan::diff(&plan, &facts, &mut findings);
-        let cut_short = findings.is_cut_short();
-        let findings = findings.into_sorted();
-        input::show(&findings, cut_short, &sources, session, OutputFormat::Human);
+        let settled = findings.settle();
+        input::show(&settled, &sources, session, OutputFormat::Human);
         input::show_unproven(&plan.unproven, &sources, session);
-        if input::failed(&findings) {
+        if input::failed(&settled.list) {
             return Ok(1);
         }
         let old = facts.ledger.as_ref();

@@ -4,11 +4,13 @@
 
 mod diff;
 mod ledger;
+mod markdown;
 mod object;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
-pub use render::{DIFF_SCHEMA_TEXT, human, json, summary, unproven_json};
+pub use markdown::markdown;
+pub use render::{DIFF_SCHEMA_TEXT, human, json, painted, summary, unproven_json};
 
 use crate::diag::{Moved, Span};
 use serde::Serialize;

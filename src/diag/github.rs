@@ -91,7 +91,11 @@ pub fn summary(report: &Report<'_>, limit: usize) -> String {
         1 => cell(plain_name(&report.specs[0])),
         n => format!("{n} specs"),
     };
-    page.push(&format!("### purlin {}: {counted}\n\n{specs} looked at.\n", report.command));
+    let unread = match report.failures.len() {
+        0 => " checked".to_owned(),
+        n => format!(", {n} of them not checked"),
+    };
+    page.push(&format!("### purlin {}: {counted}\n\n{specs}{unread}.\n", report.command));
     findings(&mut page, report);
     page.finish()
 }

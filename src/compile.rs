@@ -1,6 +1,6 @@
 //! The pure road from text to Node, in one call.
 
-use crate::diag::{Code, Diagnostic, FileId, Findings, Sources};
+use crate::diag::{Code, Diagnostic, FileId, Findings, Sources, silence};
 use crate::node::{self, Node};
 use crate::source::{self, Alone, Doc, Syntax, Tree, Yielded};
 use crate::spec::{self, NodeSpec};
@@ -48,6 +48,10 @@ pub fn compile_in(
         return None;
     };
     let files = layers.iter().map(|layer| layer.path.clone()).collect();
+    for layer in &layers {
+        let comments = layer.doc.comments();
+        silence::collect(comments.iter().map(|c| (c.text.as_str(), c.span)), sources, findings);
+    }
     let is_part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));
     let (doc, yielded) = source::merge(layers, spec::schema(), findings)?;
     let node = if is_part { None } else { node(&doc, syntax, before, findings) };

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use purlin::compile::compile;
-use purlin::diag::{Findings, Sources, Span, human, json};
+use purlin::diag::{Findings, Report, Sources, Span, github, human, json, junit, sarif};
 use purlin::emission::emit;
 use purlin::facts::Facts;
 use purlin::plan;
@@ -67,7 +67,8 @@ fn everything(syntax: Syntax, bytes: &[u8], facts: &[&Facts]) -> Result<[String;
             }
         }
     }
-    let findings = findings.into_sorted();
+    let settled = findings.settle();
+    let findings = settled.list.clone();
     for finding in &findings {
         let remedy = !finding.help.is_empty() || finding.fix.is_some();
         prop_assert!(!finding.labels.is_empty() && remedy, "{finding:?}");
@@ -76,7 +77,23 @@ fn everything(syntax: Syntax, bytes: &[u8], facts: &[&Facts]) -> Result<[String;
         }
     }
     people.push_str(&human::render(&findings, &sources, human::Style { color: true, width: 80 }));
-    programs.push_str(&json::render(&findings, &sources).to_string());
+    programs.push_str(&json::render(&findings, 0, &sources).to_string());
+    let specs = ["spec".to_owned()];
+    let report = Report {
+        command: "check",
+        specs: &specs,
+        settled: &settled,
+        sources: &sources,
+        failures: &[],
+        unproven: &[],
+        output: "",
+    };
+    programs.push_str(&sarif::render(&report).to_string());
+    people.push_str(&junit::render(&report));
+    people.push_str(&github::summary(&report, 1 << 20));
+    let commands = github::annotations(&report);
+    prop_assert!(commands.lines().all(|line| line.starts_with("::")), "{commands:?}");
+    people.push_str(&commands);
     Ok([people, programs])
 }
 

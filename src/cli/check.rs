@@ -1,11 +1,12 @@
 //! `purlin check`
 
 use super::facts::FactsOption;
+use super::fix::{Fixed, Mended, mend};
 use super::parallel::in_parallel;
 use super::specs::{Changed, SpecFile, specs};
 use super::tree::TreeOption;
-use super::{Failure, Outcome, OutputFormat, Session, input};
-use crate::diag::{self, Findings, Sources};
+use super::{Failure, Outcome, OutputFormat, Session, ci, input};
+use crate::diag::{self, Findings, Report, Sources};
 use crate::emission::emit;
 use crate::host::Root;
 use crate::plan::{Plan, Unproven, agree, unproven_json};
@@ -27,13 +28,19 @@ pub struct Check {
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     format: OutputFormat,
+    /// Change the specs where it is certain what was meant, then say what is left.
+    #[arg(long)]
+    fix: bool,
+    /// Print what --fix would change, and change nothing. Exit code: 0 nothing, and no errors; 1 otherwise.
+    #[arg(long, requires = "fix", conflicts_with = "format")]
+    diff: bool,
 }
 
 /// What is to be said about one spec.
 #[derive(Default)]
-struct Verdict {
-    sources: Sources,
-    findings: Findings,
+pub struct Verdict {
+    pub sources: Sources,
+    pub findings: Findings,
     unproven: Vec<Unproven>,
     /// What the rest of the cluster shares with it; without the node's own files.
     plan: Option<Plan>,
@@ -48,10 +55,11 @@ enum Counted {
 }
 
 impl Check {
-    fn one(&self, spec: &SpecFile, session: &Session) -> Result<Verdict, Failure> {
+    /// Looks at a spec as it was read.
+    fn look(&self, spec: &SpecFile, bytes: &[u8], session: &Session) -> Result<Verdict, Failure> {
         let mut verdict = Verdict::default();
         let Verdict { sources, findings, unproven, .. } = &mut verdict;
-        let read = input::spec(spec, sources, findings)?;
+        let read = input::compile_spec(spec, bytes, sources, findings)?;
         if self.changed.leaves_out(spec, &read) {
             return Ok(Verdict::default());
         }
@@ -82,54 +90,130 @@ impl Check {
         Ok(verdict)
     }
 
+    fn one(&self, spec: &SpecFile, session: &Session) -> Result<Mended, Failure> {
+        let bytes = input::read_spec(&spec.path)?;
+        let verdict = self.look(spec, &bytes, session)?;
+        // A file of somebody else's, or a spec that is left out, is not changed.
+        if !self.fix || verdict.counted.is_none() {
+            return Ok((verdict, Ok(None)));
+        }
+        mend(&spec.path, bytes, verdict, |bytes| self.look(spec, bytes, session))
+    }
+
     pub fn run(&self, session: &Session) -> Outcome {
         // The schema takes as long to compile as a spec takes to parse; whoever needs it first waits for it.
         let early = std::thread::Builder::new().spawn(|| _ = validator());
-        let (specs, mut unread) = specs(&self.specs, &self.tree);
+        let (specs, failures) = specs(&self.specs, &self.tree);
+        let mut unread: Vec<(String, String)> = failures;
         self.changed.open(&specs)?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();
         let mut unproven = Vec::new();
-        let mut plans = Vec::new();
-        let mut counted = Vec::new();
-        for verdict in in_parallel(&specs, |spec| self.one(spec, session)) {
+        let (mut plans, mut counted, mut fixed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut names = Vec::new();
+        for (spec, verdict) in specs.iter().zip(in_parallel(&specs, |spec| self.one(spec, session))) {
+            let name = spec.path.display().to_string();
             match verdict {
-                Ok(verdict) => {
+                Ok((verdict, change)) => {
                     let moved = sources.absorb(verdict.sources);
                     findings.absorb(verdict.findings, &moved);
                     unproven.extend(verdict.unproven.into_iter().map(|u| u.moved(&moved)));
                     plans.extend(verdict.plan.map(|plan| plan.moved(&moved)));
                     counted.extend(verdict.counted);
+                    if verdict.counted.is_some() {
+                        names.push(name.clone());
+                    }
+                    match change {
+                        Ok(change) => fixed.extend(change),
+                        Err(Failure(message)) => unread.push((name, message)),
+                    }
                 }
                 // What one file is not must not hide what is wrong with the others.
-                Err(failure) => unread.push(failure),
+                Err(Failure(message)) => {
+                    names.push(name.clone());
+                    unread.push((name, message));
+                }
             }
         }
         agree(&plans, &mut findings);
         drop(early);
-        let cut_short = findings.is_cut_short();
-        let findings = findings.into_sorted();
-        if self.format == OutputFormat::Json {
-            let mut document = diag::json::render(&findings, &sources);
-            if let Some(document) = document.as_object_mut() {
-                document.insert("cutShort".into(), cut_short.into());
-                document.insert("unproven".into(), unproven_json(&unproven, &sources));
-            }
-            session.print_json(&document)?;
-        } else {
-            input::show(&findings, cut_short, &sources, session, self.format);
-            if findings.is_empty() && unread.is_empty() {
-                session.say(&format!("{} checked, nothing to say\n", count(&counted)));
-            } else if counted.len() > 1 {
-                session.say(&format!("{} checked\n", count(&counted)));
-            }
-            input::show_unproven(&unproven, &sources, session);
+        if self.diff {
+            return self.show_fixes(&fixed, findings, &unread, session);
         }
-        unread.dedup_by(|a, b| a.0 == b.0);
-        for Failure(message) in &unread {
-            session.fail(message);
+        for change in &fixed {
+            match change.write() {
+                Ok(()) => session.say(&change.said("applied")),
+                Err(Failure(message)) => unread.push((change.name(), message)),
+            }
         }
-        Ok(if unread.is_empty() { u8::from(input::failed(&findings)) } else { 2 })
+        let settled = findings.settle();
+        let unproven_lines = input::unproven_lines(&unproven, &sources);
+        let report = Report {
+            command: "check",
+            specs: &names,
+            settled: &settled,
+            sources: &sources,
+            failures: &unread,
+            unproven: &unproven_lines,
+            output: "",
+        };
+        match self.format {
+            OutputFormat::Json => {
+                let mut document = diag::json::render(&settled.list, settled.silenced, &sources);
+                if let Some(document) = document.as_object_mut() {
+                    document.insert("cutShort".into(), settled.cut_short.into());
+                    document.insert("unproven".into(), unproven_json(&unproven, &sources));
+                }
+                session.print_json(&document)?;
+            }
+            OutputFormat::Human => {
+                input::show(&settled, &sources, session, self.format);
+                let silenced = match settled.silenced {
+                    0 => String::new(),
+                    n => format!(" ({n} silenced)"),
+                };
+                if settled.list.is_empty() && unread.is_empty() {
+                    session.say(&format!("{} checked, nothing to say{silenced}\n", count(&counted)));
+                } else if counted.len() > 1 {
+                    session.say(&format!("{} checked{silenced}\n", count(&counted)));
+                }
+                input::show_unproven(&unproven, &sources, session);
+            }
+            OutputFormat::Sarif => session.print_json(&diag::sarif::render(&report))?,
+            OutputFormat::Junit => session.print(&diag::junit::render(&report))?,
+            OutputFormat::Github => {
+                session.print(&diag::github::annotations(&report))?;
+                ci::summarise(|limit| diag::github::summary(&report, limit))?;
+            }
+        }
+        input::say_unread(&unread, session);
+        Ok(if unread.is_empty() { u8::from(input::failed(&settled.list)) } else { 2 })
+    }
+
+    /// What `--fix` would do, as a unified diff; nothing is written.
+    fn show_fixes(
+        &self,
+        fixed: &[Fixed],
+        findings: Findings,
+        unread: &[(String, String)],
+        session: &Session,
+    ) -> Outcome {
+        for change in fixed {
+            session.print(&change.unified(session.color_out))?;
+            session.say(&change.said("would be applied"));
+        }
+        let left = findings.errors();
+        if fixed.is_empty() && unread.is_empty() {
+            session.say("nothing to fix\n");
+        }
+        if left > 0 {
+            session.say(&format!(
+                "{left} {} would be left; `purlin check` lists what is wrong now\n",
+                if left == 1 { "error" } else { "errors" }
+            ));
+        }
+        input::say_unread(unread, session);
+        Ok(if unread.is_empty() { u8::from(left > 0 || !fixed.is_empty()) } else { 2 })
     }
 }
 

@@ -5,8 +5,8 @@ use super::git::Revision;
 use super::parallel::in_parallel;
 use super::specs::{Changed, SpecFile, is_ours, specs};
 use super::tree::{TreeOption, plain};
-use super::{Failure, Outcome, OutputFormat, Session, input};
-use crate::diag::{self, Findings, Sources};
+use super::{Failure, Outcome, OutputFormat, Session, ci, input};
+use crate::diag::{self, Findings, Report, Settled, Sources};
 use crate::emission::emit;
 use crate::facts::Facts;
 use crate::host::{self, Observed, Root};
@@ -67,6 +67,23 @@ struct Verdict {
 
 impl DiffCommand {
     pub fn run(&self, session: &Session) -> Outcome {
+        let outcome = self.look(session);
+        if let Err(Failure(message)) = &outcome {
+            // Who reads a report of a CI has to find there that there is none.
+            let names: Vec<String> = self.specs.iter().map(|path| path.display().to_string()).collect();
+            let failures = [(names.join(", "), message.clone())];
+            let (settled, sources) = (Settled::default(), Sources::default());
+            let report = Report { failures: &failures, ..self.of(&settled, &sources) };
+            self.report(&[], &[], true, &report, session)?;
+        }
+        outcome
+    }
+
+    fn of<'a>(&'a self, settled: &'a Settled, sources: &'a Sources) -> Report<'a> {
+        Report { command: "diff", specs: &[], settled, sources, failures: &[], unproven: &[], output: "" }
+    }
+
+    fn look(&self, session: &Session) -> Outcome {
         let (specs, mut unread) = specs(&self.specs, &self.tree);
         self.changed.open(&specs)?;
         let other = self.other(&specs)?;
@@ -75,65 +92,114 @@ impl DiffCommand {
         let mut sources = Sources::default();
         let mut findings = Findings::new();
         let (mut plans, mut nodes, mut broken) = (Vec::new(), Vec::new(), false);
-        for verdict in in_parallel(&specs, |spec| self.one(spec, alone, &other, session)) {
+        let mut names = Vec::new();
+        let verdicts = in_parallel(&specs, |spec| self.one(spec, alone, &other, session));
+        for (spec, verdict) in specs.iter().zip(verdicts) {
+            let name = spec.path.display().to_string();
             match verdict {
                 Ok(verdict) => {
                     let moved = sources.absorb(verdict.sources);
                     findings.absorb(verdict.findings, &moved);
-                    unread.extend(verdict.unseen);
+                    unread.extend(verdict.unseen.map(|Failure(why)| (name.clone(), why)));
                     broken |= verdict.compared.is_none() && !verdict.left_out;
+                    if !verdict.left_out {
+                        names.push(name);
+                    }
                     if let Some((plan, node)) = verdict.compared {
                         plans.push(plan.moved(&moved));
                         nodes.push(NodeDiff { diff: node.diff.moved(&moved), ..node });
                     }
                 }
                 Err(failure) if alone => return Err(failure),
-                Err(failure) => unread.push(failure),
+                Err(Failure(why)) => {
+                    names.push(name.clone());
+                    unread.push((name, why));
+                }
             }
         }
         plan::agree(&plans, &mut findings);
         let gone = self.gone(&specs, &other)?;
-        let cut_short = findings.is_cut_short();
-        let findings = findings.into_sorted();
-        input::show(&findings, cut_short, &sources, session, self.format);
-        if self.format == OutputFormat::Json {
-            let mut document = match nodes.as_slice() {
-                _ if !alone => plan::fleet_json(&nodes, &gone, &sources),
-                [node] => plan::json(&node.diff, &sources),
-                _ => plan::json(&plan::Diff::default(), &sources),
-            };
-            if let Some(document) = document.as_object_mut() {
-                document.insert("findings".into(), diag::json::render(&findings, &sources));
-            }
-            session.print_json(&document)?;
-        } else if let ([node], true) = (nodes.as_slice(), alone) {
-            if matches!(other, Other::Host) {
-                input::show_unproven(&node.diff.unproven, &sources, session);
-            }
-            if node.diff.is_empty() && node.diff.unseen.is_empty() {
-                session.say("nothing would change\n");
-            }
-            session.print(&if self.stat {
-                plan::summary(&node.diff) + &plan::stat(&node.diff, &sources)
-            } else {
-                plan::human(&node.diff, &sources, session.color_out)
-            })?;
-        } else if !alone {
-            session.print(&plan::overview(&nodes, &gone, &sources, self.stat, session.color_out))?;
-            if nodes.iter().all(|node| node.diff.is_empty())
-                && gone.is_empty()
-                && !broken
-                && unread.is_empty()
-            {
-                session.say(&format!("{} compared, nothing would change\n", nodes.len()));
-            }
-        }
-        unread.dedup_by(|a, b| a.0 == b.0);
-        for Failure(message) in &unread {
-            session.fail(message);
-        }
+        let settled = findings.settle();
+        input::show(&settled, &sources, session, self.format);
+        let human = |color| match nodes.as_slice() {
+            [node] if alone && self.stat => plan::summary(&node.diff) + &plan::stat(&node.diff, &sources),
+            [node] if alone => plan::human(&node.diff, &sources, color),
+            _ if alone => String::new(),
+            _ => plan::overview(&nodes, &gone, &sources, self.stat, color),
+        };
         let changes = nodes.iter().any(|node| !node.diff.is_empty()) || !gone.is_empty();
-        Ok(if broken || !unread.is_empty() || input::failed(&findings) { 2 } else { u8::from(changes) })
+        match self.format {
+            OutputFormat::Json => {
+                let mut document = match nodes.as_slice() {
+                    _ if !alone => plan::fleet_json(&nodes, &gone, &sources),
+                    [node] => plan::json(&node.diff, &sources),
+                    _ => plan::json(&plan::Diff::default(), &sources),
+                };
+                if let Some(document) = document.as_object_mut() {
+                    let findings = diag::json::render(&settled.list, settled.silenced, &sources);
+                    document.insert("findings".into(), findings);
+                }
+                session.print_json(&document)?;
+            }
+            OutputFormat::Human => {
+                if let ([node], true, Other::Host) = (nodes.as_slice(), alone, &other) {
+                    input::show_unproven(&node.diff.unproven, &sources, session);
+                }
+                if !changes && !broken && unread.is_empty() {
+                    let compared = if alone { String::new() } else { format!("{} compared, ", nodes.len()) };
+                    session.say(&format!("{compared}nothing would change\n"));
+                }
+                session.print(&human(session.color_out))?;
+            }
+            _ => {
+                let unproven: Vec<_> = match &other {
+                    Other::Host => nodes.iter().flat_map(|node| node.diff.unproven.clone()).collect(),
+                    _ => Vec::new(),
+                };
+                let unproven = input::unproven_lines(&unproven, &sources);
+                let output = human(false);
+                let report = Report {
+                    specs: &names,
+                    failures: &unread,
+                    unproven: &unproven,
+                    output: &output,
+                    ..self.of(&settled, &sources)
+                };
+                self.report(&nodes, &gone, alone, &report, session)?;
+            }
+        }
+        input::say_unread(&unread, session);
+        Ok(if broken || !unread.is_empty() || input::failed(&settled.list) { 2 } else { u8::from(changes) })
+    }
+
+    /// Prints in the formats of CI systems.
+    fn report(
+        &self,
+        nodes: &[NodeDiff],
+        gone: &[String],
+        alone: bool,
+        report: &Report<'_>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        match self.format {
+            OutputFormat::Human | OutputFormat::Json => Ok(()),
+            OutputFormat::Sarif => session.print_json(&diag::sarif::render(report)),
+            OutputFormat::Junit => session.print(&diag::junit::render(report)),
+            OutputFormat::Github => {
+                let lines = nodes.iter().filter(|node| !node.diff.is_empty()).map(|node| {
+                    let summary = plan::summary(&node.diff);
+                    let line = if alone { summary } else { format!("{}: {summary}", node.diff.node) };
+                    diag::github::notice(&line)
+                });
+                let notices: String = lines.collect();
+                session.print(&format!("{}{notices}", diag::github::annotations(report)))?;
+                ci::summarise(|limit| match nodes {
+                    [node] if alone => plan::markdown(Some(&node.diff), report, limit),
+                    _ if alone => plan::markdown(None, report, limit),
+                    _ => plan::fleet_markdown(nodes, gone, report, limit),
+                })
+            }
+        }
     }
 
     fn other(&self, specs: &[SpecFile]) -> Result<Other, Failure> {

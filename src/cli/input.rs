@@ -5,7 +5,7 @@ use super::specs::{SpecFile, is_ours};
 use super::tree::TreeOption;
 use super::{Failure, OutputFormat, Session};
 use crate::compile::{Compiled, alone, compile_in};
-use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
+use crate::diag::{self, CUT_SHORT, Diagnostic, Findings, Settled, Severity, Sources, visible_line};
 use crate::facts::platform::Platform;
 use crate::facts::{self, Facts, FactsError};
 use crate::host::{self, Observed, Root};
@@ -67,22 +67,40 @@ impl Spec {
 
 /// Reads and compiles one spec with all that it includes.
 pub fn spec(spec: &SpecFile, sources: &mut Sources, findings: &mut Findings) -> Result<Spec, Failure> {
-    let path = spec.path.as_path();
+    compile_spec(spec, &read_spec(&spec.path)?, sources, findings)
+}
+
+/// The bytes of a spec.
+pub fn read_spec(path: &Path) -> Result<Vec<u8>, Failure> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
         return Err(Failure(
             "a spec is not read from stdin; name a file, for its name tells the syntax".into(),
         ));
     }
-    let Some(syntax) = Syntax::of(&name) else {
-        return Err(Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")));
-    };
+    syntax(&name)?;
     // One whole letter more than the language's limit shows that it is passed.
-    let bytes = read(path, Limits::default().bytes as u64 + 4)?;
-    let read = if spec.found && !is_ours(&name, &bytes) {
+    read(path, Limits::default().bytes as u64 + 4)
+}
+
+fn syntax(name: &str) -> Result<Syntax, Failure> {
+    Syntax::of(name)
+        .ok_or_else(|| Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")))
+}
+
+/// Compiles the bytes of a spec with all that it includes.
+pub fn compile_spec(
+    spec: &SpecFile,
+    bytes: &[u8],
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Result<Spec, Failure> {
+    let name = spec.path.display().to_string();
+    let syntax = syntax(&name)?;
+    let read = if spec.found && !is_ours(&name, bytes) {
         Spec::Foreign
     } else {
-        match text(&bytes, &name, &spec.below, syntax, &spec.files, sources, findings) {
+        match text(bytes, &name, &spec.below, syntax, &spec.files, sources, findings) {
             Some(part) if part.is_part && spec.found => Spec::Part,
             Some(part) if part.is_part => {
                 findings.push(alone(&part.doc));
@@ -185,20 +203,24 @@ pub fn unseen(places: &BTreeSet<String>, facts: bool) -> Option<Failure> {
 }
 
 /// Shows findings: on stderr for people; a program gets them within its document.
-pub fn show(
-    findings: &[Diagnostic],
-    cut_short: bool,
-    sources: &Sources,
-    session: &Session,
-    format: OutputFormat,
-) {
-    if format == OutputFormat::Human && !findings.is_empty() {
+pub fn show(settled: &Settled, sources: &Sources, session: &Session, format: OutputFormat) {
+    if format == OutputFormat::Human && !settled.list.is_empty() {
         let style = diag::human::Style { color: session.color_err, width: session.width };
-        session.say(&diag::human::render(findings, sources, style));
-        if cut_short {
-            session.say("what the spec means is checked once its shape is right; more may follow then\n");
+        session.say(&diag::human::render(&settled.list, sources, style));
+        if settled.cut_short {
+            session.say(&format!("{CUT_SHORT}\n"));
         }
     }
+}
+
+/// What is unproven, a line each, in order of place.
+pub fn unproven_lines(unproven: &[Unproven], sources: &Sources) -> Vec<String> {
+    let mut in_order: Vec<_> = unproven.iter().collect();
+    in_order.sort_by_key(|item| (item.decided_by, item.origin.span));
+    in_order
+        .iter()
+        .map(|item| format!("{}: {}", sources.cite(item.origin.span), visible_line(&item.what)))
+        .collect()
 }
 
 /// Lists what is unproven, by who can decide it: sending someone for facts that settle nothing would be no help.
@@ -228,6 +250,18 @@ pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session
         let _ = writeln!(text, "  and {more} more; `--format json` lists all");
     }
     session.say(&text);
+}
+
+/// Says what could not be read or written: the names, and why.
+pub fn say_unread(unread: &[(String, String)], session: &Session) {
+    let mut last = None;
+    for (_, message) in unread {
+        // What is wrong with the surroundings is wrong for every spec.
+        if last != Some(message) {
+            session.fail(message);
+        }
+        last = Some(message);
+    }
 }
 
 /// Whether any finding is an error.

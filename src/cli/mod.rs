@@ -2,10 +2,12 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod check;
+mod ci;
 mod completion;
 mod diff;
 mod explain;
 mod facts;
+mod fix;
 mod git;
 mod input;
 mod observe;
@@ -50,6 +52,12 @@ enum OutputFormat {
     Human,
     /// One versioned JSON document on stdout.
     Json,
+    /// SARIF 2.1.0 on stdout, for code scanning: the findings.
+    Sarif,
+    /// Workflow commands on stdout, for GitHub Actions; a summary goes where GITHUB_STEP_SUMMARY says.
+    Github,
+    /// JUnit XML on stdout: a suite per spec, a failure per error.
+    Junit,
 }
 
 #[derive(Debug, Subcommand)]

@@ -52,8 +52,7 @@ impl Render {
         let mut findings = Findings::new();
         let spec = input::one_spec(&self.spec, &self.tree)?;
         let Some(node) = input::spec(&spec, &mut sources, &mut findings)?.node() else {
-            let cut_short = findings.is_cut_short();
-            input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
+            input::show(&findings.settle(), &sources, session, OutputFormat::Human);
             return Ok(1);
         };
         let (platform, bases) = (node.platform(), bases(node.platform()));
@@ -89,10 +88,10 @@ impl Render {
             }
             break (seen, plan, diff, ledger, same, findings);
         };
-        let (failed, cut_short) = (findings.has_errors(), findings.is_cut_short());
-        input::show(&findings.into_sorted(), cut_short, &sources, session, OutputFormat::Human);
+        let settled = findings.settle();
+        input::show(&settled, &sources, session, OutputFormat::Human);
         input::show_unproven(&plan.unproven, &sources, session);
-        if failed {
+        if input::failed(&settled.list) {
             return Ok(1);
         }
         if let Some(lock) = &lock {

@@ -26,14 +26,14 @@ pub struct SpecFile {
 }
 
 /// All specs that arguments mean, in the arguments' order; those of a directory in the order of their names. What cannot
-/// be looked at does not hide the others.
-pub fn specs(arguments: &[PathBuf], tree: &TreeOption) -> (Vec<SpecFile>, Vec<Failure>) {
+/// be looked at does not hide the others: its name and the reason stand apart.
+pub fn specs(arguments: &[PathBuf], tree: &TreeOption) -> (Vec<SpecFile>, Vec<(String, String)>) {
     let mut list = Vec::new();
     let mut failures = Vec::new();
     for argument in arguments {
         match of_one(argument, tree) {
             Ok(mut some) => list.append(&mut some),
-            Err(failure) => failures.push(failure),
+            Err(Failure(why)) => failures.push((argument.display().to_string(), why)),
         }
     }
     (list, failures)

@@ -47,6 +47,7 @@ codes! {
     PUR0003 Error "the file is beyond a limit";
     PUR0004 Error "the version word is missing or unknown";
     PUR0005 Error "a feature of the syntax that a spec does not use";
+    PUR0006 Warning "a silencer that silences nothing";
     PUR0007 Error "an include that cannot be followed";
     // 01xx: the shape
     PUR0101 Error "a key that the spec does not know";

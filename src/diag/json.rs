@@ -65,16 +65,18 @@ struct Point {
 struct Summary {
     errors: usize,
     warnings: usize,
+    silenced: usize,
 }
 
-/// The findings as one JSON value. `check` adds `unproven` and `cutShort`, which the schema knows as well.
+/// The findings as one JSON value; what comments have silenced is only counted. `check` adds `unproven` and `cutShort`,
+/// which the schema knows as well.
 #[must_use]
-pub fn render(diagnostics: &[Diagnostic], sources: &Sources) -> serde_json::Value {
+pub fn render(diagnostics: &[Diagnostic], silenced: usize, sources: &Sources) -> serde_json::Value {
     let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
     let report = Report {
         version: VERSION,
         diagnostics: diagnostics.iter().map(|d| finding(d, sources)).collect(),
-        summary: Summary { errors: count(Severity::Error), warnings: count(Severity::Warning) },
+        summary: Summary { errors: count(Severity::Error), warnings: count(Severity::Warning), silenced },
     };
     // Serialising fails only for maps with keys that are no strings and for failing `Serialize` impls; there are none.
     serde_json::to_value(report).unwrap_or_default()
@@ -130,7 +132,7 @@ mod tests {
             .note("n")
             .help("h")
             .fix(at, "bridge", "did you mean `bridge`?");
-        render(&[one, Diagnostic::new(Code::PUR0203, "no default")], &sources)
+        render(&[one, Diagnostic::new(Code::PUR0203, "no default")], 1, &sources)
     }
 
     #[test]
@@ -152,7 +154,7 @@ mod tests {
             "code": "PUR0203", "severity": "warning", "message": "no default", "labels": [], "notes": [], "help": [],
         });
         let want = json!({
-            "version": VERSION, "diagnostics": [first, second], "summary": {"errors": 1, "warnings": 1},
+            "version": VERSION, "diagnostics": [first, second], "summary": {"errors": 1, "warnings": 1, "silenced": 1},
         });
         assert_eq!(sample(), want);
     }
@@ -164,7 +166,7 @@ mod tests {
         let errors =
             |json: &serde_json::Value| validator.iter_errors(json).map(|e| e.to_string()).collect::<Vec<_>>();
         assert_eq!(errors(&sample()), Vec::<String>::new());
-        assert_eq!(errors(&render(&[], &Sources::default())), Vec::<String>::new());
+        assert_eq!(errors(&render(&[], 0, &Sources::default())), Vec::<String>::new());
         // The schema is closed: a field that it does not promise is seen.
         let mut more = sample();
         more["diagnostics"][0]["more"] = json!(1);
@@ -177,7 +179,7 @@ mod tests {
     #[test]
     fn a_span_into_no_text_is_no_panic() {
         let nowhere = Span { file: FileId(9), start: 7, end: 3 };
-        let json = render(&[Diagnostic::new(Code::PUR0001, "m").at(nowhere, "")], &Sources::default());
+        let json = render(&[Diagnostic::new(Code::PUR0001, "m").at(nowhere, "")], 0, &Sources::default());
         assert_eq!(json["diagnostics"][0]["labels"][0]["start"], json!({"line": 1, "column": 1, "byte": 7}));
     }
 }

@@ -4,15 +4,23 @@
 //! spec, and nothing here prints.
 
 mod code;
+pub mod fix;
+pub mod github;
 mod guess;
 pub mod human;
 pub mod json;
+pub mod junit;
+pub mod markdown;
+mod report;
+pub mod sarif;
 mod secret;
+pub mod silence;
 mod span;
 mod visible;
 
 pub use code::{CODES, Code};
 pub use guess::{Guess, bare, guess};
+pub use report::{CUT_SHORT, Report};
 pub use secret::masked;
 pub use span::{FileId, Moved, Position, SourceFile, Sources, Span, Spanned};
 pub use visible::{obeyed, visible_line, visible_text};
@@ -167,6 +175,20 @@ pub struct Findings {
     list: Vec<Diagnostic>,
     off: BTreeSet<Code>,
     cut_short: bool,
+    silencers: silence::Silencers,
+    /// The silencers of runs that were taken in, judged already.
+    absorbed: silence::Silencers,
+}
+
+/// The findings of a run as they are shown.
+#[derive(Clone, Debug, Default)]
+pub struct Settled {
+    /// Sorted by place, then code, without exact repeats.
+    pub list: Vec<Diagnostic>,
+    /// How many more there would be, had comments not silenced them.
+    pub silenced: usize,
+    /// Some text was not checked to the end, so more may be wrong.
+    pub cut_short: bool,
 }
 
 impl Findings {
@@ -234,19 +256,45 @@ impl Findings {
         self.cut_short |= other.cut_short;
     }
 
-    /// Takes in the findings of another run.
-    pub fn absorb(&mut self, other: Self, moved: &Moved) {
+    /// Takes in a comment that silences warnings.
+    pub fn silence(&mut self, silencer: silence::Silencer) {
+        self.silencers.extend([silencer]);
+    }
+
+    fn hush(&mut self) {
+        let complete = !self.cut_short && !self.has_errors();
+        self.silencers.apply(&mut self.list, complete);
+    }
+
+    /// Takes in the findings of another run that has come to its end. What stood here before them is not silenced by
+    /// their comments, nor they by those here: a silencer is judged by its own run.
+    pub fn absorb(&mut self, mut other: Self, moved: &Moved) {
+        other.hush();
         self.list.extend(other.list.into_iter().map(|d| d.moved(moved)));
+        self.absorbed.absorb(other.silencers, moved);
+        self.absorbed.absorb(other.absorbed, moved);
         self.cut_short |= other.cut_short;
     }
 
-    /// Sorted by place, then code; exact repeats are dropped.
+    /// The end of a run: warnings are silenced, and silencers that did nothing are told.
     #[must_use]
-    pub fn into_sorted(self) -> Vec<Diagnostic> {
+    pub fn settle(mut self) -> Settled {
+        self.hush();
+        let mut silencers = self.silencers;
+        silencers.absorb(self.absorbed, &Moved::default());
+        let silenced = silencers.count();
         let mut list = self.list;
+        let more = silencers.findings(&list);
+        list.extend(more.into_iter().filter(|d| !self.off.contains(&d.code)));
         list.sort_by_key(|d| (d.span().unwrap_or_default(), d.code));
         list.dedup();
-        list
+        Settled { list, silenced, cut_short: self.cut_short }
+    }
+
+    /// What is left when a run has come to its end, sorted by place, then code.
+    #[must_use]
+    pub fn into_sorted(self) -> Vec<Diagnostic> {
+        self.settle().list
     }
 }
 

@@ -151,11 +151,21 @@ impl Sources {
     /// Line and column of a span's start.
     #[must_use]
     pub fn position(&self, span: Span) -> Position {
+        self.place(span, |before| before.chars().count())
+    }
+
+    /// Like [`Self::position`], with the column in UTF-16 code units.
+    #[must_use]
+    pub fn position_utf16(&self, span: Span) -> Position {
+        self.place(span, |before| before.encode_utf16().count())
+    }
+
+    fn place(&self, span: Span, length: fn(&str) -> usize) -> Position {
         let Some(file) = self.get(span.file) else { return Position { line: 1, column: 1 } };
         let at = file.text.floor_char_boundary(span.start as usize);
         let line = file.lines().partition_point(|start| *start as usize <= at);
         let start = line.checked_sub(1).map_or(0, |i| file.lines()[i] as usize);
-        Position { line: line + 1, column: file.text[start..at].chars().count() + 1 }
+        Position { line: line + 1, column: length(&file.text[start..at]) + 1 }
     }
 
     /// `file:line`, as diffs and messages cite a place.
@@ -165,8 +175,8 @@ impl Sources {
     }
 }
 
-/// Where the texts of one run are among those of another.
-#[derive(Clone, Debug)]
+/// Where the texts of one run are among those of another; by default, where they were.
+#[derive(Clone, Debug, Default)]
 pub struct Moved(Vec<FileId>);
 
 impl Moved {

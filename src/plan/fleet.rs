@@ -1,7 +1,7 @@
 //! What several specs come to together: the cluster-wide objects that they share, and their changes side by side.
 
 use super::render::{details, paint};
-use super::{Diff, Operation, Plan, Scope, summary};
+use super::{Diff, Plan, Scope, summary};
 use crate::diag::{Code, Diagnostic, Findings, Moved, Sources, visible_line};
 use serde_json::{Value as Json, json};
 use similar::{ChangeTag, TextDiff};
@@ -68,13 +68,8 @@ pub fn stat(diff: &Diff, sources: &Sources) -> String {
             let (old, new) = change.texts();
             let lines = TextDiff::from_lines(&old, &new);
             let count = |tag| lines.iter_all_changes().filter(|c| c.tag() == tag).count();
-            let word = match change.operation {
-                Operation::Create => "create",
-                Operation::Update => "update",
-                Operation::Delete => "delete",
-            };
             [
-                word.to_owned(),
+                change.operation.word().to_owned(),
                 visible_line(&change.place.to_string()),
                 format!("+{} -{}", count(ChangeTag::Insert), count(ChangeTag::Delete)),
                 format!("[{}]", visible_line(&change.impact.to_string())),
@@ -95,6 +90,26 @@ pub fn overview(
     color: bool,
 ) -> String {
     let paint = paint(color);
+    let sets = sets(nodes);
+    let rows = rows(&sets);
+    let mut out = table(&rows);
+    for spec in gone {
+        let _ = writeln!(out, "{} is gone; what was applied stays on its node", visible_line(spec));
+    }
+    let unchanged = nodes.len() - rows.len();
+    if unchanged > 0 && !out.is_empty() {
+        let _ = writeln!(out, "and {unchanged} without changes");
+    }
+    for members in &sets {
+        let _ = writeln!(out, "\n{}", paint.line("1;4", &names(members)));
+        let diff = &members[0].diff;
+        out.push_str(&if stat_only { stat(diff, sources) } else { details(diff, sources, color) });
+    }
+    out
+}
+
+/// The nodes that change, together with those that change in the same way.
+pub(super) fn sets(nodes: &[NodeDiff]) -> Vec<Vec<&NodeDiff>> {
     let mut sets: Vec<(String, Vec<&NodeDiff>)> = Vec::new();
     for node in nodes.iter().filter(|n| !n.diff.is_empty()) {
         // The same changes from the same parts of the specs: where in each file they stand may differ.
@@ -104,8 +119,13 @@ pub fn overview(
             None => sets.push((key, vec![node])),
         }
     }
+    sets.into_iter().map(|(_, members)| members).collect()
+}
+
+/// Node, spec, and what changes, in the order of the nodes' names.
+pub(super) fn rows(sets: &[Vec<&NodeDiff>]) -> Vec<[String; 3]> {
     let mut rows = Vec::new();
-    for (_, members) in &sets {
+    for members in sets {
         for (at, node) in members.iter().enumerate() {
             let what = if at == 0 {
                 summary(&node.diff).trim_end().to_owned()
@@ -116,21 +136,12 @@ pub fn overview(
         }
     }
     rows.sort();
-    let mut out = table(&rows);
-    for spec in gone {
-        let _ = writeln!(out, "{} is gone; what was applied stays on its node", visible_line(spec));
-    }
-    let unchanged = nodes.len() - rows.len();
-    if unchanged > 0 && !out.is_empty() {
-        let _ = writeln!(out, "and {unchanged} without changes");
-    }
-    for (_, members) in &sets {
-        let names: Vec<String> = members.iter().map(|n| visible_line(&n.diff.node)).collect();
-        let _ = writeln!(out, "\n{}", paint.line("1;4", &names.join(", ")));
-        let diff = &members[0].diff;
-        out.push_str(&if stat_only { stat(diff, sources) } else { details(diff, sources, color) });
-    }
-    out
+    rows
+}
+
+/// The names of nodes, as a heading.
+pub(super) fn names(members: &[&NodeDiff]) -> String {
+    members.iter().map(|n| visible_line(&n.diff.node)).collect::<Vec<_>>().join(", ")
 }
 
 /// The version word of several diffs in JSON. The shape is promised by schemas/diffs.json.
@@ -142,7 +153,7 @@ pub fn fleet_json(nodes: &[NodeDiff], gone: &[String], sources: &Sources) -> Jso
     let diffs = nodes.iter().map(|node| {
         let mut diff = super::json(&node.diff, sources);
         // Those of all specs stand together.
-        diff["findings"] = crate::diag::json::render(&[], sources);
+        diff["findings"] = crate::diag::json::render(&[], 0, sources);
         json!({ "spec": node.spec, "diff": diff })
     });
     json!({ "version": VERSION, "diffs": diffs.collect::<Vec<_>>(), "gone": gone })

@@ -6,12 +6,14 @@ mod applied;
 mod diff;
 mod fleet;
 mod ledger;
+mod markdown;
 mod object;
 mod render;
 
 pub use diff::{Change, Content, Diff, Operation, Step, diff};
 pub use fleet::{NodeDiff, agree, fleet_json, overview, stat};
-pub use render::{DIFF_SCHEMA_TEXT, DIFFS_SCHEMA_TEXT, human, json, summary, unproven_json};
+pub use markdown::{fleet_markdown, markdown};
+pub use render::{DIFF_SCHEMA_TEXT, DIFFS_SCHEMA_TEXT, human, json, painted, summary, unproven_json};
 
 use crate::diag::{Moved, Span};
 use crate::facts::within;

@@ -93,10 +93,11 @@ pub(super) fn details(diff: &Diff, sources: &Sources, color: bool) -> String {
 }
 
 fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Paint) {
-    let (word, color) = match change.operation {
-        Operation::Create => ("create", "1;32"),
-        Operation::Update => ("update", "1;33"),
-        Operation::Delete => ("delete", "1;31"),
+    let word = change.operation.word();
+    let color = match change.operation {
+        Operation::Create => "1;32",
+        Operation::Update => "1;33",
+        Operation::Delete => "1;31",
     };
     let name = visible_line(&change.place.to_string());
     // Writing to a String cannot fail.
@@ -119,9 +120,15 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
     {
         let _ = writeln!(out, "  mode: {} becomes {}", visible_line(before), visible_line(after));
     }
+    out.push_str(&painted(&unified(change), paint.0));
+}
+
+/// The bytes of a change as a unified diff. Empty when only its mode or owner changes.
+pub(super) fn unified(change: &Change) -> String {
+    let name = visible_line(&change.place.to_string());
     let (old, new) = change.texts();
     if old == new {
-        return;
+        return String::new();
     }
     let (from, to) = match change.operation {
         Operation::Create => ("/dev/null", name.as_str()),
@@ -130,8 +137,14 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
     };
     // Facts hold no text beyond `facts::TEXT`, and Myers' search stops at a bound of its own, by count and not by time, so
     // that even wholly different texts take seconds at most and the same bytes come out everywhere.
-    let unified =
-        TextDiff::from_lines(&old, &new).unified_diff().context_radius(3).header(from, to).to_string();
+    TextDiff::from_lines(&old, &new).unified_diff().context_radius(3).header(from, to).to_string()
+}
+
+/// A unified diff in the colours that people know, or as it is.
+#[must_use]
+pub fn painted(unified: &str, color: bool) -> String {
+    let paint = Paint(color);
+    let mut out = String::new();
     for line in unified.split_inclusive('\n') {
         let bare = line.trim_end_matches('\n');
         let end = &line[bare.len()..];
@@ -144,6 +157,7 @@ fn write_change(out: &mut String, change: &Change, sources: &Sources, paint: &Pa
         out.push_str(&painted);
         out.push_str(end);
     }
+    out
 }
 
 impl Change {
@@ -275,7 +289,7 @@ mod tests {
         };
         let mut document = json(&diff, &sources);
         let finding = Diagnostic::new(Code::PUR0301, "m").at(span, "here");
-        document["findings"] = crate::diag::json::render(&[finding], &sources);
+        document["findings"] = crate::diag::json::render(&[finding], 0, &sources);
         document
     }
 
@@ -289,7 +303,7 @@ mod tests {
     fn keeps_what_its_schema_promises() {
         assert_eq!(errors(&sample()), Vec::<String>::new());
         let mut empty = json(&Diff::default(), &Sources::default());
-        empty["findings"] = crate::diag::json::render(&[], &Sources::default());
+        empty["findings"] = crate::diag::json::render(&[], 0, &Sources::default());
         assert_eq!(errors(&empty), Vec::<String>::new());
         // The schema is closed: a field that it does not promise is seen, also one of the findings within.
         for place in [

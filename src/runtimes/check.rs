@@ -262,7 +262,8 @@ fn no_secret(url: &Spanned<Url>, syntax: Syntax, findings: &mut Findings) {
                 .at(url.span, "a user name or password before the `@`")
                 .note("a spec is kept in Git and shown in reviews; a secret in it is a secret no more")
                 .note("credentials by reference come with a later version of purlin")
-                .fix(
+                // Never made without asking: the spec may hold the only copy, and the secret is to be changed as well.
+                .suggest(
                     url.span,
                     syntax.string(&clean),
                     "leave them out, and change them where they are in use",

@@ -13,6 +13,26 @@ pub struct Doc {
     pub trailing: Vec<Comment>,
 }
 
+impl Doc {
+    /// Every comment of the text, in order.
+    #[must_use]
+    pub fn comments(&self) -> Vec<&Comment> {
+        let mut found: Vec<&Comment> = self.trailing.iter().collect();
+        let mut open = vec![&self.root];
+        while let Some(value) = open.pop() {
+            let entries = value.entries().iter().map(|e| (&e.comments, &e.value));
+            for (comments, below) in entries.chain(value.items().iter().map(|i| (&i.comments, &i.value))) {
+                found.extend(comments.leading.iter().chain(&comments.trailing).chain(&comments.inner));
+                open.push(below);
+            }
+        }
+        // A value that an alias repeats has its comments once more.
+        found.sort_by_key(|comment| comment.span);
+        found.dedup_by_key(|comment| comment.span);
+        found
+    }
+}
+
 /// A value and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {

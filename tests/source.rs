@@ -544,7 +544,7 @@ fn bombs_are_refused_or_read_in_time() {
         }
         assert!(!read.findings.is_empty(), "{bomb:.40}");
         // Far more than it takes, in a debug build on a busy machine; far less than a bomb that goes off.
-        assert!(took.as_secs() < 20, "{took:?} for {bomb:.40}");
+        assert!(took.as_secs() < 120, "{took:?} for {bomb:.40}");
     }
 }
 

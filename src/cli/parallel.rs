@@ -7,6 +7,10 @@ use std::thread;
 
 /// What `work` makes of each item, in the items' order. A single item is worked on where the caller is.
 pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    // How many processors there are is itself a question to the host, and not asked for one item.
+    if items.len() <= 1 {
+        return items.iter().map(work).collect();
+    }
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(items.len());
     if workers <= 1 {
         return items.iter().map(work).collect();

@@ -15,6 +15,8 @@
 //! | `x-purlin-one-of` | an object | groups of fields of which exactly one must be there |
 //! | `x-purlin-planned` | a property | in the schema, but not compiled by this version |
 //! | `x-purlin-since` | a property | `{"containerd": "2.1"}`: the first version that can carry it |
+//! | `x-purlin-default` | a property | what holds when it is not given, in words |
+//! | `x-purlin-form` | a text | what its `format` asks for, in words |
 //! | `x-purlin-gone` | an object, a list of words | keys or words that are no longer in use, each with the modern way |
 //! | `x-purlin-words` | a list of words | what each word means |
 
@@ -149,6 +151,43 @@ impl<'a> Shape<'a> {
     #[must_use]
     pub fn description(self) -> Option<&'a str> {
         self.text("description")
+    }
+
+    /// The description without what the annotations beside it say as well: the generator puts that behind it, because
+    /// an editor shows nothing else.
+    #[must_use]
+    pub fn purpose(self) -> Option<&'a str> {
+        let mut text = self.description()?;
+        let planned = self.planned().map(|why| format!("Not compiled yet: {why}."));
+        let default = self.default().map(|what| format!("Default: {what}."));
+        for said in [planned, default].into_iter().flatten() {
+            text = text.strip_suffix(&said).map_or(text, str::trim_end);
+        }
+        Some(text)
+    }
+
+    /// What holds when the field is not given, in words.
+    #[must_use]
+    pub fn default(self) -> Option<&'a str> {
+        self.site.get("x-purlin-default").and_then(Json::as_str)
+    }
+
+    /// What the format of a text asks for, in words.
+    #[must_use]
+    pub fn form(self) -> Option<&'a str> {
+        self.text("x-purlin-form")
+    }
+
+    /// What each word means.
+    #[must_use]
+    pub fn meanings(self) -> BTreeMap<&'a str, &'a str> {
+        pairs(self.keyword("x-purlin-words"))
+    }
+
+    /// What the names of a collection are, as a schema of their own.
+    #[must_use]
+    pub fn names(self) -> Option<Self> {
+        self.target.get("propertyNames").map(|site| self.of(site))
     }
 
     #[must_use]

@@ -51,6 +51,7 @@ pub fn schema_of<T: schemars::JsonSchema>(id: &str) -> Json {
         .into_root_schema_for::<T>()
         .to_value();
     plain(&mut schema);
+    say_defaults(&mut schema);
     say_planned(&mut schema);
     if let Some(root) = schema.as_object_mut() {
         root.insert("$id".into(), json!(id));
@@ -123,6 +124,18 @@ fn plain(schema: &mut Json) {
             }
         }
         Json::Array(list) => list.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+/// Puts into words what holds without a field, for an editor shows descriptions and no annotations.
+fn say_defaults(part: &mut Json) {
+    if let Some(what) = part.get("x-purlin-default").and_then(Json::as_str).map(str::to_owned) {
+        add(part, &format!("Default: {what}."));
+    }
+    match part {
+        Json::Object(object) => object.values_mut().for_each(say_defaults),
+        Json::Array(list) => list.iter_mut().for_each(say_defaults),
         _ => {}
     }
 }

@@ -44,6 +44,12 @@ pub fn compile_in(
     Some(Compiled { doc, yielded, node })
 }
 
+/// Compiles a spec whose files are one tree already.
+#[must_use]
+pub fn compile_doc(doc: &Doc, syntax: Syntax, findings: &mut Findings) -> Option<Node> {
+    node(doc, syntax, findings.errors(), findings)
+}
+
 /// Whether the first file describes a node.
 fn whole(layers: &[Layer], findings: &mut Findings) -> bool {
     let Some(first) = layers.first().filter(|layer| source::is_part(&layer.doc)) else { return true };

@@ -2,7 +2,7 @@
 
 use super::tree::TreeOption;
 use super::{Failure, OutputFormat, Session};
-use crate::compile::compile_in;
+use crate::compile::{Compiled, compile_in};
 use crate::diag::{self, Diagnostic, Findings, Severity, Sources, visible_line};
 use crate::facts::Facts;
 use crate::facts::platform::Platform;
@@ -42,6 +42,17 @@ pub fn spec(
     sources: &mut Sources,
     findings: &mut Findings,
 ) -> Result<Option<Node>, Failure> {
+    Ok(compiled(path, tree, sources, findings)?.and_then(|spec| spec.node))
+}
+
+/// The same with the tree of all files, which is there also when only the meaning is wrong. `None` when a text is too
+/// broken for a tree.
+pub fn compiled(
+    path: &Path,
+    tree: &TreeOption,
+    sources: &mut Sources,
+    findings: &mut Findings,
+) -> Result<Option<Compiled>, Failure> {
     let name = path.display().to_string();
     if path.as_os_str() == "-" {
         return Err(Failure(
@@ -58,11 +69,11 @@ pub fn spec(
     let bytes = read(path, Limits::default().bytes as u64 + 4)?;
     let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
     let (files, below) = tree.of(path)?;
-    let node = compile_in(sources, (file, &below), syntax, &files, findings).and_then(|spec| spec.node);
+    let spec = compile_in(sources, (file, &below), syntax, &files, findings);
     // What is shown from here on must not spread a secret that someone wrote into an address.
     sources.mask_credentials();
     findings.mask_credentials();
-    Ok(node)
+    Ok(spec)
 }
 
 /// Facts from a file.

@@ -2,7 +2,7 @@
 
 use super::{Outcome, Session};
 use crate::source::to_reference;
-use crate::{diag, plan, spec};
+use crate::{diag, explain, plan, spec};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -23,6 +23,8 @@ enum What {
     Diagnostics,
     /// Differences, as `diff --format json` prints them.
     Diff,
+    /// Explanations, as `explain --format json` prints them.
+    Explain,
     /// No JSON Schema: every node of a spec in KDL, with its values and what it is for.
     Kdl,
 }
@@ -34,6 +36,7 @@ impl SchemaCommand {
             What::Facts => spec::FACTS_SCHEMA_TEXT,
             What::Diagnostics => diag::json::SCHEMA_TEXT,
             What::Diff => plan::DIFF_SCHEMA_TEXT,
+            What::Explain => explain::SCHEMA_TEXT,
             What::Kdl => return session.print(&to_reference(spec::schema())).map(|()| 0),
         })?;
         Ok(0)

@@ -9,6 +9,7 @@
 //! | `x-purlin-like` | a property | read like this definition, but nothing in it is required |
 //! | `x-purlin-arguments` | an object | its fields that KDL takes as arguments, in order |
 //! | `x-purlin-inline` | a property | in KDL its fields stand on the parent's node |
+//! | `x-purlin-section` | a property | a part of the document that is there or not as a whole |
 //! | `x-purlin-node` | a map or list | the name of the repeated KDL node |
 //! | `x-purlin-block` | a map | in KDL the repeated nodes stand in a block named like the property |
 //! | `x-purlin-json` | a property | free-form JSON: one string in KDL |
@@ -178,6 +179,12 @@ impl<'a> Shape<'a> {
         self.text("x-purlin-form")
     }
 
+    /// A value that it can have.
+    #[must_use]
+    pub fn example(self) -> Option<&'a Json> {
+        self.keyword("examples")?.get(0)
+    }
+
     /// What each word means.
     #[must_use]
     pub fn meanings(self) -> BTreeMap<&'a str, &'a str> {
@@ -226,6 +233,12 @@ impl<'a> Shape<'a> {
     #[must_use]
     pub fn is_inline(self) -> bool {
         self.flag("x-purlin-inline")
+    }
+
+    /// A part of the document that is there or not as a whole.
+    #[must_use]
+    pub fn is_section(self) -> bool {
+        self.flag("x-purlin-section")
     }
 
     #[must_use]

@@ -424,7 +424,10 @@ fn no_field(here: &Located<'_>, word: &Word, rest: &[Word]) -> Astray {
 fn named(here: &Located<'_>, words: &[Word]) -> Vec<String> {
     let members = here.members();
     let collections = members.iter().filter(|m| m.shape.map_value().is_some() && !m.shape.is_json());
-    let found: Vec<_> = collections.filter_map(|m| follow(here.field(m), words).ok()).collect();
+    let mut found: Vec<_> = collections.filter_map(|m| follow(here.field(m), words).ok()).collect();
+    // A name with dots could be all of it; who wrote steps meant steps.
+    let most = found.iter().map(|l| l.path.0.len()).max();
+    found.retain(|l| Some(l.path.0.len()) == most);
     if let [only] = found.as_slice() { vec![format!("`{}`", only.path)] } else { Vec::new() }
 }
 

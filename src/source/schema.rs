@@ -160,8 +160,10 @@ impl<'a> Shape<'a> {
     pub fn purpose(self) -> Option<&'a str> {
         let mut text = self.description()?;
         let planned = self.planned().map(|why| format!("Not compiled yet: {why}."));
+        // What occurs in planned parts only.
+        let within = Some("Not compiled yet.".to_owned());
         let default = self.default().map(|what| format!("Default: {what}."));
-        for said in [planned, default].into_iter().flatten() {
+        for said in [planned, within, default].into_iter().flatten() {
             text = text.strip_suffix(&said).map_or(text, str::trim_end);
         }
         Some(text)

@@ -119,6 +119,8 @@ fn plain(schema: &mut Json) {
                 // The keys of these are names of the spec, not keywords.
                 match (keyword.as_str(), value) {
                     ("properties" | "$defs", Json::Object(named)) => named.values_mut().for_each(plain),
+                    // A piece of a spec may have keys that are keywords here.
+                    ("examples", _) => {}
                     (_, value) => plain(value),
                 }
             }

@@ -404,3 +404,28 @@ fn facts_are_taken_into_account() {
         "{text}"
     );
 }
+
+#[test]
+fn a_large_spec_is_told_of_in_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let network = |n: usize| {
+        let range = format!("10.{}.{}.0/24", n / 256, n % 256);
+        format!(
+            "network \"n{n}\" default=#{} {{ bridge name=\"br{n}\" mtu=1400; ipam {{ range \"{range}\"; }}; }}\n",
+            n == 0
+        )
+    };
+    let networks: String = (0..500).map(network).collect();
+    let text = format!("purlin \"v1alpha1\"\nnode \"a\" {{\nnetworks {{\n{networks}}}\n}}\n");
+    std::fs::write(dir.path().join("a.kdl"), text).unwrap();
+    let run = |path: &str| {
+        let output = purlin(dir.path(), &["explain", path, "--spec", "a.kdl"]);
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    };
+    let text = run("networks.*.bridge.mtu");
+    assert!(text.contains("not all of it was tried") && text.contains("and 460 more"), "{text}");
+    let text = run("networks.n499.bridge.mtu");
+    assert!(text.contains("50-purlin-n499.conflist:9") && !text.contains("tried"), "{text}");
+    assert!(run("networks.n500").contains("but `n0`, `n1`, "));
+}

@@ -2,13 +2,14 @@
 
 use super::change::{changed, remove, switched};
 use crate::compile::compile_doc;
-use crate::diag::Findings;
+use crate::diag::{Findings, masked};
 use crate::emission::emit;
 use crate::facts::Facts;
 use crate::plan::{Artifact, Format, Plan};
-use crate::source::{Doc, Located, Path, Step, Syntax};
+use crate::source::{Doc, Located, Path, Step, Syntax, Value};
 use serde::{Deserialize, Serialize};
 use similar::{DiffTag, TextDiff};
+use std::cell::Cell;
 
 /// What kind of thing follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -115,7 +116,13 @@ pub struct Trace {
     pub effect: Effect,
     /// The part around the value that had to be taken away with it: any other value alone is refused.
     pub within: Option<String>,
+    /// There was more to try than is tried: the effect is true, but may lack something.
+    pub partial: bool,
 }
+
+/// Specs that are compiled for one answer; of a large spec fewer, as each takes longer.
+const TRIES: usize = 500;
+const VALUES_TRIED: usize = 60_000;
 
 /// Traces what a path leads to in a sound spec, by changing it and looking at what else becomes. `None` when the spec is
 /// not sound, or when nothing else but the value can stand there.
@@ -133,6 +140,9 @@ pub fn trace(doc: &Doc, syntax: Syntax, located: &Located<'_>, facts: Option<&Fa
             None => joint = Some(found),
             Some(joint) => joint.effect.join(found.effect),
         }
+    }
+    if let Some(joint) = &mut joint {
+        joint.partial = tracing.left.get() == 0;
     }
     joint
 }
@@ -155,25 +165,32 @@ struct Tracing<'a> {
     facts: Option<&'a Facts>,
     plan: Plan,
     errors: usize,
+    /// Specs that may still be compiled.
+    left: Cell<usize>,
 }
 
 impl<'a> Tracing<'a> {
     fn new(doc: &'a Doc, syntax: Syntax, facts: Option<&'a Facts>) -> Option<Self> {
         let (plan, errors) = plan(doc, syntax, facts)?;
-        Some(Self { doc, syntax, facts, plan, errors })
+        let tries = (VALUES_TRIED / count(&doc.root)).clamp(8, TRIES);
+        Some(Self { doc, syntax, facts, plan, errors, left: Cell::new(tries) })
+    }
+
+    fn trace(&self, effect: Effect, within: Option<String>) -> Trace {
+        Trace { effect, within, partial: self.left.get() == 0 }
     }
 
     fn of(&self, located: &Located<'_>, path: &Path) -> Option<Trace> {
         if let Some(effect) = self.best(changed(self.doc, located, path)) {
-            return Some(Trace { effect, within: None });
+            return Some(self.trace(effect, None));
         }
         self.doc.root.at(&path.keys())?;
         // What cannot go as a whole is the sum of its parts.
         if let Some(effect) = self.parts(located, path) {
-            return Some(Trace { effect, within: None });
+            return Some(self.trace(effect, None));
         }
         if let Some(effect) = self.best(switched(self.doc, located, path)) {
-            return Some(Trace { effect, within: None });
+            return Some(self.trace(effect, None));
         }
         // And what is tied to its surroundings is seen with them, but for a whole section, in which everything is.
         let mut outer = path.outer();
@@ -182,7 +199,7 @@ impl<'a> Tracing<'a> {
             if remove(&mut gone.root, &outer.0)
                 && let Some(effect) = self.best(vec![gone])
             {
-                return Some(Trace { effect, within: Some(outer.to_string()) });
+                return Some(self.trace(effect, Some(outer.to_string())));
             }
             outer = outer.outer();
         }
@@ -193,10 +210,10 @@ impl<'a> Tracing<'a> {
     fn best(&self, changed: Vec<Doc>) -> Option<Effect> {
         let mut best: Option<Effect> = None;
         for doc in changed {
-            let Some((other, _)) = plan(&doc, self.syntax, self.facts).filter(|(_, e)| *e <= self.errors)
-            else {
-                continue;
-            };
+            let Some(left) = self.left.get().checked_sub(1) else { break };
+            self.left.set(left);
+            let other = plan(&doc, self.syntax, self.facts);
+            let Some((other, _)) = other.filter(|(_, errors)| *errors <= self.errors) else { continue };
             let effect = difference(&self.plan, &other);
             if effect.kind == Kind::Lines {
                 return Some(effect);
@@ -233,6 +250,12 @@ impl<'a> Tracing<'a> {
         }
         joint
     }
+}
+
+/// The values of a tree, at least one.
+fn count(value: &Value) -> usize {
+    let inner = value.entries().iter().map(|e| &e.value).chain(value.items().iter().map(|i| &i.value));
+    1 + inner.map(count).sum::<usize>()
 }
 
 /// The plan of a tree, and how many errors came with it.
@@ -317,6 +340,6 @@ fn lines(artifact: &Artifact, other: &Artifact) -> Vec<Line> {
         .flat_map(|op| op.old_range())
         // A brace alone says nothing.
         .filter(|at| ours[*at].contains(char::is_alphanumeric))
-        .map(|at| Line { number: Some(at + 1), text: ours[at].clone() })
+        .map(|at| Line { number: Some(at + 1), text: masked(&ours[at]).unwrap_or_else(|| ours[at].clone()) })
         .collect()
 }

@@ -15,6 +15,8 @@ pub const VERSION: &str = "purlin.dev/explain/v1alpha1";
 /// Lines and artifacts that a person is shown.
 const LINES: usize = 10;
 const ARTIFACTS: usize = 10;
+/// Names of a collection that a person is shown.
+const NAMES: usize = 8;
 /// Values of a block or collection that a person is shown.
 const VALUES: usize = 40;
 
@@ -32,6 +34,9 @@ pub fn json(explanation: &Explanation, spec: Option<(&str, &Given, Json)>) -> Js
         });
         if let Some(trace) = &given.became {
             spec["became"] = json!({ "effect": trace.effect });
+            if trace.partial {
+                spec["became"]["partial"] = true.into();
+            }
             if let Some(within) = &trace.within {
                 spec["became"]["within"] = within.as_str().into();
             }
@@ -219,7 +224,15 @@ impl Page {
             (None, true) => self.title("What holds became"),
             (None, false) => self.title("Became"),
         }
-        self.effect(&trace.effect, "  ");
+        let renders = explanation.renders.as_ref().is_some_and(|r| r.kind < Kind::Checked);
+        if trace.effect.kind == Kind::Checked && renders {
+            self.line("  ", "nothing that another value would change, in this spec");
+        } else {
+            self.effect(&trace.effect, "  ");
+        }
+        if trace.partial {
+            self.line("  ", "the spec is large, and not all of it was tried; a longer path tells more");
+        }
     }
 
     fn absent(&mut self, explanation: &Explanation, given: &Given) {
@@ -228,8 +241,13 @@ impl Page {
                 self.line("  ", &format!("not set: the spec has no `{name}`, and nothing else there"));
             }
             Some((name, known)) => {
-                let known = known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
-                self.line("  ", &format!("not set: the spec has no `{name}`, but {known}"));
+                let shown: Vec<_> = known.iter().take(NAMES).map(|k| format!("`{k}`")).collect();
+                let more = known.len().saturating_sub(NAMES);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                self.line(
+                    "  ",
+                    &format!("not set: the spec has no `{name}`, but {}{more}", shown.join(", ")),
+                );
             }
             None => self.line(
                 "  ",

@@ -58,6 +58,12 @@ pub fn compile_in(
     Some(Compiled { doc, files, is_part, yielded, node })
 }
 
+/// Compiles a spec whose files are one tree already.
+#[must_use]
+pub fn compile_doc(doc: &Doc, syntax: Syntax, findings: &mut Findings) -> Option<Node> {
+    node(doc, syntax, findings.errors(), findings)
+}
+
 /// Says that a part was taken for a spec.
 #[must_use]
 pub fn alone(doc: &Doc) -> Diagnostic {

@@ -13,6 +13,7 @@ pub mod cli;
 pub mod compile;
 pub mod diag;
 pub mod emission;
+pub mod explain;
 pub mod facts;
 pub mod host;
 pub mod node;

@@ -7,14 +7,16 @@ mod common {
 
 use common::trace::{Traced, facts};
 use purlin::diag::{Code, Findings, Sources};
+use purlin::explain::{Effect, Kind, another, trace, variants};
 use purlin::source::{
-    Doc, Schema, Shape, Syntax, Validator, Value, from_value, parse, to_kdl, to_reference, to_yaml,
+    Doc, Path, Schema, Shape, Syntax, Validator, Value, all_paths, from_value, parse, to_kdl, to_reference,
+    to_yaml,
 };
 use purlin::spec::{AbsolutePath, FORMATS, Name, Named, schema, schema_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values that must fit each other; everything else comes from the schema's own examples. `*` is any name or position.
 fn fitting(path: &str) -> Option<Json> {
@@ -41,40 +43,9 @@ fn tacit_choice(path: &str, document: usize) -> Option<Json> {
 const UNFIT: &[(&str, &str)] =
     &[("annotations", r#"{"audit": "^on$"}"#), ("commands", r#"["^/bin/sh$"]"#), ("hasBindMounts", "true")];
 
-/// Another valid value of the same form.
-fn other(shape: Shape<'_>, value: &Json) -> Json {
-    if let Some(word) = shape.words().into_iter().find(|w| value != w) {
-        return word.into();
-    }
-    match value {
-        Json::Bool(b) => (!b).into(),
-        Json::Number(n) => (n.as_i64().expect("a number of the samples is small") + 1).into(),
-        Json::String(text) => match shape.format() {
-            // The only word there is: another is a finding.
-            None if !shape.words().is_empty() => "another".into(),
-            None => format!("{text}x").into(),
-            Some(format) => another_text(format, text).into(),
-        },
-        _ => unreachable!("no leaf: {value}"),
-    }
-}
-
+/// Another text of a format.
 fn another_text(format: &str, text: &str) -> String {
-    match format {
-        "purlin-subnet" => "10.23.0.0/24".to_owned(),
-        "purlin-address" => format!("{text}1"),
-        // Beyond what the range reaches now.
-        "purlin-version-range" if text.starts_with("1.") => "1.30".to_owned(),
-        "purlin-version-range" => "2.4".to_owned(),
-        "purlin-duration" => "1m".to_owned(),
-        "purlin-image" => "registry.k8s.io/pause:3.9".to_owned(),
-        "purlin-url" => "https://other.example".to_owned(),
-        "purlin-device-path" => "/dev/ttyS1".to_owned(),
-        "purlin-device-kind" => "example.com/modem".to_owned(),
-        "purlin-quantity" => "1GiB".to_owned(),
-        // Names, labels, paths and registries may grow by a letter.
-        _ => format!("{text}x"),
-    }
+    variants(Some(format), text).into_iter().next().expect("every text of the samples can be another")
 }
 
 /// Fills shapes with values, as one of several documents: in each, another variant of every choice is taken.
@@ -276,7 +247,7 @@ struct Change {
     model: Json,
 }
 
-/// All changes of one model: every leaf to another value, every empty block gone, every name to another one.
+/// All changes of one model: every leaf to other values, every empty block gone, every name to another one.
 fn changes(model: &Json) -> Vec<Change> {
     fn walk(whole: &Json, at: &str, shape: Shape<'_>, list: &mut Vec<Change>) {
         let value = whole.pointer(at).expect("the path was made from the model");
@@ -313,11 +284,13 @@ fn changes(model: &Json) -> Vec<Change> {
                 }
             }
             leaf => {
-                let mut model = whole.clone();
-                let new = other(shape, leaf);
-                assert_ne!(&new, leaf, "{at}");
-                *model.pointer_mut(at).expect("the path is in the model") = new.clone();
-                list.push(Change { what: format!("{at}, {leaf} to {new}"), model });
+                let others = another(shape, leaf);
+                assert!(!others.is_empty() && !others.contains(leaf), "{at}");
+                for new in others {
+                    let mut model = whole.clone();
+                    *model.pointer_mut(at).expect("the path is in the model") = new;
+                    list.push(Change { what: format!("{at}, {leaf}"), model });
+                }
             }
         }
     }
@@ -356,6 +329,97 @@ fn every_leaf_traces_to_an_output_byte_or_a_finding() {
     let idle: Vec<_> =
         UNTRACED.iter().filter(|(path, _)| !silent.iter().any(|s| s.starts_with(path))).collect();
     assert!(idle.is_empty(), "these leave a trace now: {idle:?}");
+}
+
+/// Artifacts, and lines of each, that are written down.
+const ARTIFACTS: usize = 3;
+const LINES: usize = 3;
+
+/// What each field renders to, by what is seen when it is changed in one of the documents, or in an example.
+fn renders() -> BTreeMap<String, Effect> {
+    let facts = facts();
+    let mut samples: Vec<Doc> =
+        documents().iter().map(|(model, _)| read_any(&renamed(model, schema().root()))).collect();
+    let made_count = samples.len();
+    // What two members of a collection decide among them is seen where there are two.
+    samples.extend(["laptop", "edge", "gpu-sim"].map(|name| {
+        let path = format!("{}/examples/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        read(Syntax::Yaml, &std::fs::read_to_string(path).unwrap())
+    }));
+    let mut found = BTreeMap::new();
+    for located in all_paths(schema()) {
+        let (path, shape) = (&located.path, located.shape);
+        let files =
+            |around: &Path| around.0.len() > 1 && schema().root().at(&around.keys()).is_some_and(other_files);
+        if located.planned.is_some() || files(path) || files(&path.outer()) {
+            continue;
+        }
+        // Without facts first, for that is what everyone sees.
+        let made = [None, Some(&facts)]
+            .into_iter()
+            .flat_map(|f| samples[..made_count].iter().map(move |doc| (f, doc)));
+        let runs = made.chain(samples[made_count..].iter().map(|doc| (None, doc)));
+        let traces = runs.filter_map(|(facts, doc)| {
+            (!path.matches(&doc.root).is_empty()).then(|| trace(doc, Syntax::Yaml, &located, facts))?
+        });
+        let seen = traces
+            .min_by_key(|t| (t.within.is_some(), t.effect.kind))
+            .map(|t| placeholders(t.effect.as_example()));
+        // A condition that no runtime evaluates is in no document: it is a finding. And so is another word than the only
+        // one.
+        let unfit = UNFIT.iter().any(|(field, _)| path.to_string().contains(&format!("when.{field}")));
+        assert!(seen.is_some() || unfit || shape.words().len() == 1, "nothing is seen of {path}");
+        let effect = seen.unwrap_or(Effect { kind: Kind::Checked, artifacts: Vec::new(), more: 0 });
+        found.insert(path.to_string(), effect.short(ARTIFACTS, LINES));
+    }
+    found
+}
+
+/// The model with names by which a reader knows whose they are: the network's is `the-network`.
+fn renamed(model: &Json, shape: Shape<'_>) -> Json {
+    match model {
+        Json::Object(map) => {
+            let names = shape.names().and_then(Shape::format) == Some("purlin-name");
+            let node = shape.node_name().filter(|_| names);
+            let inner =
+                |key: &str| shape.property(key).or_else(|| shape.map_value()).expect("the schema has it");
+            map.iter()
+                .map(|(key, value)| {
+                    let name = node.map_or(key.clone(), |node| format!("the-{node}"));
+                    (name, renamed(value, inner(key)))
+                })
+                .collect::<Map<_, _>>()
+                .into()
+        }
+        Json::Array(list) => {
+            list.iter().map(|v| renamed(v, shape.item().expect("a list has elements"))).collect()
+        }
+        leaf => leaf.clone(),
+    }
+}
+
+/// The effect with `NETWORK` for whatever the name of the network is.
+fn placeholders(effect: Effect) -> Effect {
+    let nodes = all_paths(schema()).into_iter().filter_map(|l| l.shape.node_name());
+    let text = nodes.fold(serde_json::to_string(&effect).unwrap(), |text, node| {
+        text.replace(&format!("the-{node}"), &node.to_uppercase())
+    });
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn what_each_field_renders_to_is_written_down() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/spec/renders.json");
+    let text = format!("{:#}\n", serde_json::to_value(renders()).unwrap());
+    if std::env::var_os("PURLIN_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    let there = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        there == text,
+        "src/spec/renders.json is out of date; run: PURLIN_BLESS=1 cargo test --test coverage"
+    );
 }
 
 #[test]

@@ -119,10 +119,12 @@ fn text(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// The diff's schema carries the findings' within it, so that it can be used without a second file.
+/// The schemas that speak of findings carry theirs within them, so that each can be used without a second file.
 #[test]
-fn the_diff_schema_holds_the_one_of_findings() {
-    assert_eq!(text("diff.json")["$defs"]["Diagnostics"], text("diagnostics.json"));
+fn other_schemas_hold_the_one_of_findings() {
+    for name in ["diff.json", "explain.json"] {
+        assert_eq!(text(name)["$defs"]["Diagnostics"], text("diagnostics.json"), "{name}");
+    }
 }
 
 /// Several diffs are a list of what one diff is.
@@ -133,7 +135,7 @@ fn the_schema_of_diffs_holds_the_one_of_a_diff() {
 
 #[test]
 fn the_schemas_of_documents_are_closed_and_say_what_each_field_is() {
-    for name in ["diff.json", "diffs.json", "diagnostics.json"] {
+    for name in ["diff.json", "diffs.json", "diagnostics.json", "explain.json"] {
         let schema = text(name);
         parts(&schema, "", &mut |part, at| {
             if part.get("type").is_some_and(|t| t == "object") {

@@ -70,7 +70,7 @@ enum Command {
     Render(render::Render),
     /// Write down all about this host that a plan or a diff depends on.
     Observe(observe::Observe),
-    /// Explain a diagnostic code at length.
+    /// Explain a path of the spec, or a diagnostic code, at length. Exit code: 0 done, 1 the spec has errors, 2 there is no such thing.
     Explain(explain::Explain),
     /// Print the JSON Schema of a spec, or of another document that purlin reads or writes; or a spec's KDL form.
     Schema(schema::SchemaCommand),

@@ -2,7 +2,7 @@
 
 use super::{Outcome, Session};
 use crate::source::to_reference;
-use crate::{diag, plan, spec};
+use crate::{diag, explain, plan, spec};
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -27,6 +27,8 @@ enum What {
     Diffs,
     /// A part, which specs include.
     Part,
+    /// Explanations, as `explain --format json` prints them.
+    Explain,
     /// No JSON Schema: every node of a spec in KDL, with its values and what it is for.
     Kdl,
 }
@@ -40,6 +42,7 @@ impl SchemaCommand {
             What::Diff => plan::DIFF_SCHEMA_TEXT,
             What::Diffs => plan::DIFFS_SCHEMA_TEXT,
             What::Part => spec::PART_SCHEMA_TEXT,
+            What::Explain => explain::SCHEMA_TEXT,
             What::Kdl => return session.print(&to_reference(spec::schema())).map(|()| 0),
         })?;
         Ok(0)

@@ -40,7 +40,8 @@ pub struct Device {
     /// PCI devices.
     #[schemars(extend("x-purlin-planned" = "PCI devices come with a later version of purlin"))]
     pub pci: Option<Pci>,
-    /// What a container may do with the nodes. Default: `rw`.
+    /// What a container may do with the nodes.
+    #[schemars(extend("x-purlin-default" = "`rw`"))]
     pub permissions: Option<Permissions>,
     /// Environment variables of containers with such a device.
     #[serde(default)]

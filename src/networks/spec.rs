@@ -29,8 +29,10 @@ pub enum Plugin {
 ))]
 pub struct Network {
     /// Pods are attached to this network unless they ask for another. At most one network has it.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub default: Option<Spanned<bool>>,
-    /// Which programs attach pods. Default: `reference`.
+    /// Which programs attach pods.
+    #[schemars(extend("x-purlin-default" = "`reference`"))]
     pub plugin: Option<Plugin>,
     /// A bridge on the host joins the pods.
     pub bridge: Option<Bridge>,
@@ -58,20 +60,24 @@ pub struct Network {
 pub struct Bridge {
     /// The bridge's link name on the host; made when it is not there.
     pub name: Spanned<LinkName>,
-    /// Bytes in the largest packet. Default: the kernel's.
+    /// Bytes in the largest packet.
     #[schemars(range(min = 68, max = 65535))]
-    #[schemars(extend("examples" = [1450]))]
+    #[schemars(extend("x-purlin-default" = "the kernel's", "examples" = [1450]))]
     pub mtu: Option<u32>,
-    /// The bridge has each range's gateway address. Default: true.
+    /// The bridge has each range's gateway address.
+    #[schemars(extend("x-purlin-default" = "true"))]
     pub gateway: Option<bool>,
-    /// What leaves the network takes the host's address. Default: false.
+    /// What leaves the network takes the host's address.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub ip_masq: Option<bool>,
-    /// A pod may reach itself through the bridge. Default: false.
+    /// A pod may reach itself through the bridge.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub hairpin: Option<bool>,
-    /// The bridge sees all packets. Default: false.
+    /// The bridge sees all packets.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub promiscuous: Option<bool>,
-    /// Pods on the bridge do not see each other's addresses but for the gateway's. Default: false.
-    #[schemars(extend("x-purlin-planned" = "port isolation comes with a later version of purlin"))]
+    /// Pods on the bridge do not see each other's addresses but for the gateway's.
+    #[schemars(extend("x-purlin-default" = "false", "x-purlin-planned" = "port isolation comes with a later version of purlin"))]
     pub isolated: Option<bool>,
     /// The bridge's VLAN for these pods.
     #[schemars(range(min = 1, max = 4094))]
@@ -86,9 +92,9 @@ pub struct OnParent {
     /// The host's link.
     #[schemars(extend("examples" = ["eth1"]))]
     pub parent: LinkName,
-    /// Bytes in the largest packet. Default: the parent's.
+    /// Bytes in the largest packet.
     #[schemars(range(min = 68, max = 65535))]
-    #[schemars(extend("examples" = [1450]))]
+    #[schemars(extend("x-purlin-default" = "the parent's", "examples" = [1450]))]
     pub mtu: Option<u32>,
 }
 
@@ -96,11 +102,12 @@ pub struct OnParent {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Ptp {
-    /// Bytes in the largest packet. Default: the kernel's.
+    /// Bytes in the largest packet.
     #[schemars(range(min = 68, max = 65535))]
-    #[schemars(extend("examples" = [1450]))]
+    #[schemars(extend("x-purlin-default" = "the kernel's", "examples" = [1450]))]
     pub mtu: Option<u32>,
-    /// What leaves the network takes the host's address. Default: false.
+    /// What leaves the network takes the host's address.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub ip_masq: Option<bool>,
 }
 
@@ -113,9 +120,9 @@ pub struct Ipam {
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "range"), length(min = 1))]
     pub ranges: Vec<Range>,
-    /// Routes in the pod. Default: for the default network a route to everywhere, per address family.
+    /// Routes in the pod.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "route"))]
+    #[schemars(extend("x-purlin-default" = "for the default network a route to everywhere, per address family", "x-purlin-node" = "route"))]
     pub routes: Vec<Route>,
 }
 
@@ -141,13 +148,14 @@ pub struct Range {
     /// The network comes from the cluster.
     #[schemars(extend("x-purlin-planned" = "ranges from the node's pod CIDR come with a later version of purlin"))]
     pub from: Option<RangeSource>,
-    /// The pods' gateway. Default: the subnet's first address.
+    /// The pods' gateway.
+    #[schemars(extend("x-purlin-default" = "the subnet's first address"))]
     pub gateway: Option<Spanned<Address>>,
-    /// The first address given out. Default: the first after the gateway's.
-    #[schemars(extend("examples" = ["10.22.0.10"]))]
+    /// The first address given out.
+    #[schemars(extend("x-purlin-default" = "the first after the gateway's", "examples" = ["10.22.0.10"]))]
     pub start: Option<Spanned<Address>>,
-    /// The last address given out. Default: the subnet's last.
-    #[schemars(extend("examples" = ["10.22.0.200"]))]
+    /// The last address given out.
+    #[schemars(extend("x-purlin-default" = "the subnet's last", "examples" = ["10.22.0.200"]))]
     pub end: Option<Spanned<Address>>,
 }
 
@@ -159,7 +167,8 @@ pub struct Route {
     /// Where it leads to.
     #[schemars(extend("examples" = ["0.0.0.0/0"]))]
     pub to: Spanned<Subnet>,
-    /// The next hop. Default: the range's gateway.
+    /// The next hop.
+    #[schemars(extend("x-purlin-default" = "the range's gateway"))]
     pub via: Option<Spanned<Address>>,
 }
 
@@ -167,7 +176,8 @@ pub struct Route {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Portmap {
-    /// Rewrite the source of what comes through a host port where it would not find back. Default: true.
+    /// Rewrite the source of what comes through a host port where it would not find back.
+    #[schemars(extend("x-purlin-default" = "true"))]
     pub snat: Option<bool>,
 }
 

@@ -67,18 +67,23 @@ pub struct Containerd {
     #[serde(default)]
     #[schemars(extend("examples" = [{"runc": {"default": true}}], "x-purlin-node" = "handler"))]
     pub handlers: Named<Name, Handler>,
-    /// The image of the sandbox container. Default: the daemon's own.
+    /// The image of the sandbox container.
+    #[schemars(extend("x-purlin-default" = "the daemon's own"))]
     pub pause_image: Option<Spanned<Image>>,
-    /// Keep a container's `oom_score_adj` at or above containerd's own, for a daemon that may not lower it. Default: false.
+    /// Keep a container's `oom_score_adj` at or above containerd's own, for a daemon that may not lower it.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub restrict_oom_score_adj: Option<bool>,
-    /// Chown devices to the user of the pod's security context. Default: false.
+    /// Chown devices to the user of the pod's security context.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub device_ownership_from_security_context: Option<bool>,
-    /// Let containers bind ports below 1024 without a capability. Default: true.
+    /// Let containers bind ports below 1024 without a capability.
+    #[schemars(extend("x-purlin-default" = "true"))]
     pub enable_unprivileged_ports: Option<bool>,
-    /// Image volumes are not made from an image's `VOLUME` lines. Default: false.
+    /// Image volumes are not made from an image's `VOLUME` lines.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub ignore_image_defined_volumes: Option<bool>,
-    /// Statistics are taken in this interval. Default: the daemon's own.
-    #[schemars(extend("x-purlin-since" = {"containerd": "2.3"}))]
+    /// Statistics are taken in this interval.
+    #[schemars(extend("x-purlin-default" = "the daemon's own", "x-purlin-since" = {"containerd": "2.3"}))]
     pub stats_collect_period: Option<Spanned<Duration>>,
     /// Keys that the model does not know, as TOML, for one version of the configuration.
     #[serde(default)]
@@ -94,26 +99,29 @@ pub struct Containerd {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Handler {
     /// Pods without a `RuntimeClass` run through this handler. Exactly one handler of an `own` configuration has it.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub default: Option<Spanned<bool>>,
-    /// The OCI runtime's binary. Default: `runc`, searched on the daemon's PATH.
-    #[schemars(extend("examples" = ["/usr/bin/crun"]))]
+    /// The OCI runtime's binary.
+    #[schemars(extend("x-purlin-default" = "`runc`, searched on the daemon's PATH", "examples" = ["/usr/bin/crun"]))]
     pub binary: Option<Spanned<AbsolutePath>>,
-    /// Cgroups are made through systemd. Default: false.
+    /// Cgroups are made through systemd.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub systemd_cgroup: Option<bool>,
     /// A `RuntimeClass` of this name leads to the handler.
     #[schemars(extend("examples" = ["crun"]))]
     pub runtime_class: Option<Spanned<Name>>,
-    /// Mount cgroups writable in unprivileged containers (cgroup v2 only). Default: false.
-    #[schemars(extend("x-purlin-since" = {"containerd": "2.1"}))]
+    /// Mount cgroups writable in unprivileged containers (cgroup v2 only).
+    #[schemars(extend("x-purlin-default" = "false", "x-purlin-since" = {"containerd": "2.1"}))]
     pub cgroup_writable: Option<Spanned<bool>>,
-    /// Privileged containers get no host devices. Default: false.
+    /// Privileged containers get no host devices.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub privileged_without_host_devices: Option<bool>,
     /// Pod annotations that are handed to the OCI runtime; `*` at the end stands for any ending.
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "pod-annotation"))]
     pub pod_annotations: Vec<AnnotationPattern>,
-    /// The shim's type. Default: `io.containerd.runc.v2`.
-    #[schemars(extend("examples" = ["io.containerd.kata.v2"], "x-purlin-planned" = "shims other than runc's come with a later version of purlin"))]
+    /// The shim's type.
+    #[schemars(extend("x-purlin-default" = "`io.containerd.runc.v2`", "examples" = ["io.containerd.kata.v2"], "x-purlin-planned" = "shims other than runc's come with a later version of purlin"))]
     pub shim: Option<String>,
     /// The snapshotter of the handler's images.
     #[schemars(extend("examples" = ["overlayfs"], "x-purlin-planned" = "a handler's own snapshotter comes with a later version of purlin"))]
@@ -150,8 +158,8 @@ pub struct Nri {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Registry {
-    /// The registry itself, asked last. Default: `https://` and the registry's name (for docker.io its known host).
-    #[schemars(extend("examples" = ["https://registry-1.docker.io"]))]
+    /// The registry itself, asked last.
+    #[schemars(extend("x-purlin-default" = "`https://` and the registry's name (for docker.io its known host)", "examples" = ["https://registry-1.docker.io"]))]
     pub server: Option<Spanned<Url>>,
     /// Tried in this order.
     #[serde(default)]
@@ -179,13 +187,15 @@ pub struct Mirror {
     /// Its address. A path is used as it is when `override-path` is true; otherwise it ends in `/v2`.
     #[schemars(extend("examples" = ["https://mirror.example", "https://mirror.example:5000/v2"]))]
     pub url: Spanned<Url>,
-    /// What it is asked for. Default: pull and resolve.
+    /// What it is asked for.
     #[serde(default)]
-    #[schemars(extend("examples" = [["pull", "resolve"]]))]
+    #[schemars(extend("x-purlin-default" = "pull and resolve", "examples" = [["pull", "resolve"]]))]
     pub capabilities: Vec<Capability>,
-    /// The address is the API's root already: `/v2` is not put behind it. Default: false.
+    /// The address is the API's root already: `/v2` is not put behind it.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub override_path: Option<bool>,
-    /// Its certificate is not checked. Default: false.
+    /// Its certificate is not checked.
+    #[schemars(extend("x-purlin-default" = "false"))]
     pub skip_verify: Option<bool>,
     /// Certificates of authorities that its own is checked against, as files in PEM form.
     #[serde(default)]
@@ -245,7 +255,8 @@ pub struct Hook {
     #[serde(default)]
     #[schemars(extend("x-purlin-node" = "env"))]
     pub env: Named<EnvName, Text>,
-    /// How long it may run, in whole seconds. Default: no limit.
+    /// How long it may run, in whole seconds.
+    #[schemars(extend("x-purlin-default" = "no limit"))]
     pub timeout: Option<Spanned<Duration>>,
     /// For which containers it runs.
     pub when: Spanned<When>,

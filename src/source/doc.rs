@@ -153,6 +153,35 @@ impl Value {
         })
     }
 
+    /// A tree that no text gave, all of it at one place.
+    #[must_use]
+    pub fn from_json(model: &serde_json::Value, at: Span) -> Self {
+        use serde_json::Value as Json;
+        let kind = match model {
+            Json::Null => Kind::Null,
+            Json::Bool(b) => Kind::Bool(*b),
+            Json::Number(n) => match n.as_i64() {
+                Some(n) => Kind::Integer(n.into()),
+                None => Kind::Float(n.as_f64().unwrap_or_default()),
+            },
+            Json::String(text) => Kind::String(text.clone()),
+            Json::Array(list) => {
+                let item = |v| Item { value: Self::from_json(v, at), comments: Comments::default() };
+                Kind::Sequence(list.iter().map(item).collect())
+            }
+            Json::Object(object) => {
+                let entry = |(key, v): (&String, &Json)| Entry {
+                    key: key.clone(),
+                    key_span: at,
+                    value: Self::from_json(v, at),
+                    comments: Comments::default(),
+                };
+                Kind::Mapping(object.iter().map(entry).collect())
+            }
+        };
+        Self::new(at, kind)
+    }
+
     /// The same tree as JSON, without spans and comments. An integer beyond 64 bits and a float that JSON does not
     /// have become null: validation has refused them by then.
     #[must_use]

@@ -9,12 +9,15 @@
 //! | `x-purlin-like` | a property | read like this definition, but nothing in it is required |
 //! | `x-purlin-arguments` | an object | its fields that KDL takes as arguments, in order |
 //! | `x-purlin-inline` | a property | in KDL its fields stand on the parent's node |
+//! | `x-purlin-section` | a property | a part of the document that is there or not as a whole |
 //! | `x-purlin-node` | a map or list | the name of the repeated KDL node |
 //! | `x-purlin-block` | a map | in KDL the repeated nodes stand in a block named like the property |
 //! | `x-purlin-json` | a property | free-form JSON: one string in KDL |
 //! | `x-purlin-one-of` | an object | groups of fields of which exactly one must be there |
 //! | `x-purlin-planned` | a property | in the schema, but not compiled by this version |
 //! | `x-purlin-since` | a property | `{"containerd": "2.1"}`: the first version that can carry it |
+//! | `x-purlin-default` | a property | what holds when it is not given, in words |
+//! | `x-purlin-form` | a text | what its `format` asks for, in words |
 //! | `x-purlin-gone` | an object, a list of words | keys or words that are no longer in use, each with the modern way |
 //! | `x-purlin-words` | a list of words | what each word means |
 
@@ -151,6 +154,51 @@ impl<'a> Shape<'a> {
         self.text("description")
     }
 
+    /// The description without what the annotations beside it say as well: the generator puts that behind it, because
+    /// an editor shows nothing else.
+    #[must_use]
+    pub fn purpose(self) -> Option<&'a str> {
+        let mut text = self.description()?;
+        let planned = self.planned().map(|why| format!("Not compiled yet: {why}."));
+        // What occurs in planned parts only.
+        let within = Some("Not compiled yet.".to_owned());
+        let default = self.default().map(|what| format!("Default: {what}."));
+        for said in [planned, within, default].into_iter().flatten() {
+            text = text.strip_suffix(&said).map_or(text, str::trim_end);
+        }
+        Some(text)
+    }
+
+    /// What holds when the field is not given, in words.
+    #[must_use]
+    pub fn default(self) -> Option<&'a str> {
+        self.site.get("x-purlin-default").and_then(Json::as_str)
+    }
+
+    /// What the format of a text asks for, in words.
+    #[must_use]
+    pub fn form(self) -> Option<&'a str> {
+        self.text("x-purlin-form")
+    }
+
+    /// A value that it can have.
+    #[must_use]
+    pub fn example(self) -> Option<&'a Json> {
+        self.keyword("examples")?.get(0)
+    }
+
+    /// What each word means.
+    #[must_use]
+    pub fn meanings(self) -> BTreeMap<&'a str, &'a str> {
+        pairs(self.keyword("x-purlin-words"))
+    }
+
+    /// What the names of a collection are, as a schema of their own.
+    #[must_use]
+    pub fn names(self) -> Option<Self> {
+        self.target.get("propertyNames").map(|site| self.of(site))
+    }
+
     #[must_use]
     pub fn format(self) -> Option<&'a str> {
         self.text("format")
@@ -187,6 +235,12 @@ impl<'a> Shape<'a> {
     #[must_use]
     pub fn is_inline(self) -> bool {
         self.flag("x-purlin-inline")
+    }
+
+    /// A part of the document that is there or not as a whole.
+    #[must_use]
+    pub fn is_section(self) -> bool {
+        self.flag("x-purlin-section")
     }
 
     #[must_use]

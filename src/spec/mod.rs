@@ -102,7 +102,8 @@ pub struct Target {
     /// The kubelet's versions.
     #[schemars(extend("examples" = ["1.35"]))]
     pub kubelet: Option<Spanned<VersionRange>>,
-    /// The distribution. Default: generic.
+    /// The distribution.
+    #[schemars(extend("x-purlin-default" = "generic"))]
     pub platform: Option<PlatformName>,
 }
 

@@ -15,9 +15,9 @@ use std::net::IpAddr;
 use std::str::FromStr;
 
 macro_rules! scalars {
-    ($($(#[$doc:meta])* $name:ident($inner:ty) = $format:literal, like $example:literal, by $parse:path;)*) => {
+    ($($(#[doc = $doc:literal])* $name:ident($inner:ty) = $format:literal, like $example:literal, by $parse:path;)*) => {
         $(
-            $(#[$doc])*
+            $(#[doc = $doc])*
             #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
             pub struct $name($inner);
 
@@ -55,7 +55,8 @@ macro_rules! scalars {
                     stringify!($name).into()
                 }
                 fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                    json_schema!({ "type": "string", "format": $format, "examples": [$example] })
+                    let form = concat!($($doc),*).trim();
+                    json_schema!({ "type": "string", "format": $format, "examples": [$example], "x-purlin-form": form })
                 }
             }
         )*

@@ -95,6 +95,7 @@ pub fn schema_of<T: schemars::JsonSchema>(id: &str) -> Json {
         .into_root_schema_for::<T>()
         .to_value();
     plain(&mut schema);
+    say_defaults(&mut schema);
     say_planned(&mut schema);
     if let Some(root) = schema.as_object_mut() {
         root.insert("$id".into(), json!(id));
@@ -162,11 +163,25 @@ fn plain(schema: &mut Json) {
                 // The keys of these are names of the spec, not keywords.
                 match (keyword.as_str(), value) {
                     ("properties" | "$defs", Json::Object(named)) => named.values_mut().for_each(plain),
+                    // A piece of a spec may have keys that are keywords here.
+                    ("examples", _) => {}
                     (_, value) => plain(value),
                 }
             }
         }
         Json::Array(list) => list.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+/// Puts into words what holds without a field, for an editor shows descriptions and no annotations.
+fn say_defaults(part: &mut Json) {
+    if let Some(what) = part.get("x-purlin-default").and_then(Json::as_str).map(str::to_owned) {
+        add(part, &format!("Default: {what}."));
+    }
+    match part {
+        Json::Object(object) => object.values_mut().for_each(say_defaults),
+        Json::Array(list) => list.iter_mut().for_each(say_defaults),
         _ => {}
     }
 }

@@ -211,7 +211,7 @@ fn fleet() -> tempfile::TempDir {
         "nodes/a.kdl",
         r#"purlin "v1alpha1"
 node "a" {
-    include ".base.kdl"
+    include "../base.kdl"
     networks {
         network "pods" default=#true {
             bridge name="cni0"

@@ -16,7 +16,20 @@ use std::path::Path;
 /// Bytes of facts that are read at most.
 const FACTS_BYTES: u64 = 64 << 20;
 
-fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+/// One whole letter more than the language's limit shows that it is passed.
+pub const SPEC_BYTES: u64 = Limits::DEFAULT.bytes as u64 + 4;
+
+/// A directory where a spec is expected.
+pub fn directory(name: &str) -> Failure {
+    Failure(format!("`{name}` is a directory; name the specs in it, like `{name}/*.kdl`"))
+}
+
+/// A file whose name does not tell its syntax.
+pub fn unnamed(name: &str) -> Failure {
+    Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json"))
+}
+
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let fail = |error: std::io::Error| {
         let remedy = match error.kind() {
             std::io::ErrorKind::NotFound => "see that the path is right",
@@ -43,13 +56,10 @@ pub fn spec(path: &Path, sources: &mut Sources, findings: &mut Findings) -> Resu
         ));
     }
     if path.is_dir() {
-        return Err(Failure(format!("`{name}` is a directory; name the specs in it, like `{name}/*.kdl`")));
+        return Err(directory(&name));
     }
-    let Some(syntax) = Syntax::of(&name) else {
-        return Err(Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")));
-    };
-    // One whole letter more than the language's limit shows that it is passed.
-    let bytes = read(path, Limits::default().bytes as u64 + 4)?;
+    let Some(syntax) = Syntax::of(&name) else { return Err(unnamed(&name)) };
+    let bytes = read(path, SPEC_BYTES)?;
     let Some(file) = decode(sources, &name, &bytes, findings) else { return Ok(None) };
     let node = compile(sources, file, syntax, findings);
     // What is shown from here on must not spread a secret that someone wrote into an address.

@@ -65,10 +65,44 @@ pub struct Comment {
     pub span: Span,
 }
 
+impl Doc {
+    /// All comments, in the order of the text that the tree was read from.
+    #[must_use]
+    pub fn comments(&self) -> Vec<&Comment> {
+        fn walk<'a>(value: &'a Value, list: &mut Vec<&'a Comment>) {
+            let entries = value.entries().iter().map(|e| (&e.comments, &e.value));
+            for (own, inside) in entries.chain(value.items().iter().map(|i| (&i.comments, &i.value))) {
+                list.extend(own.leading.iter().chain(&own.trailing).chain(&own.inner));
+                walk(inside, list);
+            }
+        }
+        let mut list = Vec::new();
+        walk(&self.root, &mut list);
+        list.extend(&self.trailing);
+        list.sort_by_key(|c| c.span.start);
+        list
+    }
+}
+
 impl Value {
     #[must_use]
     pub const fn new(span: Span, kind: Kind) -> Self {
         Self { span, kind }
+    }
+
+    /// Whether the other value is the same and its mappings have the same order; places and comments do not count.
+    #[must_use]
+    pub fn says(&self, other: &Self) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Sequence(a), Kind::Sequence(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.value.says(&b.value))
+            }
+            (Kind::Mapping(a), Kind::Mapping(b)) => {
+                let same = |(a, b): (&Entry, &Entry)| a.key == b.key && a.value.says(&b.value);
+                a.len() == b.len() && a.iter().zip(b).all(same)
+            }
+            (a, b) => a == b,
+        }
     }
 
     /// What an operator would call the type.

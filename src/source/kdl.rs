@@ -619,7 +619,7 @@ fn wrong_word(word: &str, error: &KdlError) -> (String, String) {
 }
 
 /// What is wrong with a quoted literal, and where in it.
-struct Unquotable {
+pub(super) struct Unquotable {
     start: usize,
     end: usize,
     message: String,
@@ -635,7 +635,7 @@ impl Unquotable {
 }
 
 /// The text of a quoted literal.
-fn unquote(literal: &str, quote: Quote) -> Result<String, Unquotable> {
+pub(super) fn unquote(literal: &str, quote: Quote) -> Result<String, Unquotable> {
     let hashes = literal.bytes().take_while(|b| *b == b'#').count();
     if !quote.closed {
         let end = literal.trim_end().len();

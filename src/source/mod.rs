@@ -7,11 +7,13 @@ mod case;
 mod de;
 mod doc;
 mod example;
+mod format;
 mod header;
 mod json;
 mod kdl;
 mod limits;
 mod lower;
+mod migrate;
 mod misuse;
 mod reference;
 mod scalar;
@@ -25,11 +27,13 @@ mod yaml;
 pub use case::kebab;
 pub use de::{Error as ShapeError, from_value};
 pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
+pub use format::{Rewritten, convert, format};
 pub use limits::{Limits, decode};
+pub use migrate::{Edit, Migration, migrate};
 pub use reference::{Reference, document as kdl_document, to_reference};
 pub use schema::{Schema, Shape};
 pub use validate::{FormatCheck, Formats, SchemaError, Validator, since_fields};
-pub use write::{to_kdl, to_yaml};
+pub use write::{to_json, to_kdl, to_yaml};
 
 use crate::diag::{Code, Diagnostic, FileId, Findings, Sources, Span};
 

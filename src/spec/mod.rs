@@ -20,12 +20,15 @@ pub use symbols::{HookSymbol, Program, RuntimeSymbol, Symbols};
 
 use crate::diag::Spanned;
 use crate::sections::Spec;
-use crate::source::Syntax;
+use crate::source::{Migration, Syntax};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The version of the language that this binary reads.
 pub const API_VERSION: &str = "purlin.dev/v1alpha1";
+
+/// What has changed from version to version of the language; there is one so far.
+pub const MIGRATIONS: &[Migration] = &[];
 
 /// What a Kubernetes node offers to pods: its runtimes, networks, volumes and devices, and the policies on them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

@@ -51,8 +51,15 @@ impl Convert {
             show(findings, text.file, sources, session);
             return Ok(1);
         };
-        let Rewritten::Text(written) = convert(&doc, to, schema()) else {
-            return Err(fault(&text.name, "convert"));
+        let written = match convert(&doc, to, schema()) {
+            Rewritten::Text(written) => written,
+            Rewritten::NoForm => {
+                return Err(Failure(format!(
+                    "`{}` would be longer than a spec may be; split it first",
+                    text.name
+                )));
+            }
+            _ => return Err(fault(&text.name, "convert")),
         };
         match &self.output {
             Some(path) => host::replace(path, written.as_bytes(), 0o644)

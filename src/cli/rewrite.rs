@@ -129,11 +129,11 @@ impl Texts {
             Rewritten::Fault => return Err(fault(&text.name, words.verb)),
             unchanged => {
                 let said = match unchanged {
-                    Rewritten::NoLayout if text.syntax == Syntax::Json => {
+                    Rewritten::NoForm if text.syntax == Syntax::Json => {
                         Some("is left as it is, as JSON has no layout here")
                     }
-                    Rewritten::NoLayout => Some(
-                        "is left as it is, as there is no layout for some of what it holds: a `?`, an anchor in an odd place, or what is no KDL behind a `/-`",
+                    Rewritten::NoForm => Some(
+                        "is left as it is, as it has no layout: it holds a `?`, an anchor in an odd place or what is no KDL behind a `/-`, or would get too long",
                     ),
                     _ => words.same,
                 };

@@ -358,8 +358,13 @@ impl<'a> Layout<'a> {
         }
         if before_node || token(i) == Some(Token::Open) {
             let mut depth = 0;
+            // Within it, too, a line can go on in the next one. What comes after its last word is none of it.
+            let (mut disabling, mut continued) = (false, false);
+            let mut end = begin + 1;
             while let Some(t) = token(i) {
                 match t {
+                    Token::Newline if disabling => {}
+                    Token::LineComment if disabling || continued => {}
                     Token::Open => depth += 1,
                     Token::Close if depth == 0 => break,
                     Token::Close => {
@@ -371,9 +376,15 @@ impl<'a> Layout<'a> {
                     Token::Newline | Token::Semicolon | Token::LineComment if depth == 0 => break,
                     _ => {}
                 }
+                disabling = t == Token::SlashDash || disabling && trivia(t);
+                continued = t == Token::Backslash
+                    || continued && matches!(t, Token::LineComment | Token::BlockComment { .. });
                 i += 1;
+                if !trivia(t) {
+                    end = i;
+                }
             }
-            return i.max(begin + 1);
+            return end;
         }
         // `(type)name=(type)value`: values, each with an annotation or not, joined by equals signs.
         loop {

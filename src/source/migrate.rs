@@ -19,11 +19,13 @@ pub struct Migration {
     pub edits: fn(&Doc, Syntax) -> Vec<Edit>,
 }
 
-/// A piece of text to put in another's place.
+/// A word to put in another's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
+    /// The key or value; quotes around the word stay.
     pub span: Span,
-    pub text: String,
+    pub from: String,
+    pub to: String,
 }
 
 /// Rewrites a text for the newest version, one step after the other. Whether the spec is sound beyond its version is
@@ -44,7 +46,7 @@ pub fn migrate(
         said = Findings::new();
         let Some(doc) = parse(&current, at, syntax, schema, &mut said) else { break };
         let text = current.text(at);
-        let Some((word, span)) = version(&doc, text) else { break };
+        let Some((word, span)) = version(&doc) else { break };
         if word == newest_word() {
             return if at == file {
                 Rewritten::Same
@@ -56,7 +58,7 @@ pub fn migrate(
         }
         let Some(step) = migrations.iter().find(|m| m.from == word) else { break };
         let mut edits = (step.edits)(&doc, syntax);
-        edits.push(Edit { span, text: step.to.to_owned() });
+        edits.push(Edit { span, from: word.to_owned(), to: step.to.to_owned() });
         let Some(text) = edited(text, edits) else { return Rewritten::Fault };
         let name = current.name(at).to_owned();
         at = current.add(name, text);
@@ -68,23 +70,23 @@ pub fn migrate(
     Rewritten::Unsound
 }
 
-/// The version word, and where it stands in its literal.
-fn version<'a>(doc: &'a Doc, text: &str) -> Option<(&'a str, Span)> {
+/// The version word, and its literal.
+fn version(doc: &Doc) -> Option<(&str, Span)> {
     let value = doc.root.get(API_VERSION)?;
     let word = value.as_str()?.strip_prefix(header::GROUP)?.strip_prefix('/')?;
-    let start = value.span.range().start + text.get(value.span.range())?.rfind(word)?;
-    Some((word, Span::new(value.span.file, start, start + word.len())))
+    Some((word, value.span))
 }
 
-/// The text with its pieces replaced; none when they overlap or fit it nowhere.
+/// The text with its words replaced; none when one is not where it should be.
 fn edited(text: &str, mut edits: Vec<Edit>) -> Option<String> {
     edits.sort_by_key(|e| e.span.start);
     let mut out = String::new();
     let mut at = 0;
-    for Edit { span, text: put } in edits {
-        out.push_str(text.get(at..span.range().start)?);
-        out.push_str(&put);
-        at = span.range().end;
+    for Edit { span, from, to } in edits {
+        let start = span.range().start + text.get(span.range())?.rfind(&from)?;
+        out.push_str(text.get(at..start)?);
+        out.push_str(&to);
+        at = start + from.len();
     }
     out.push_str(text.get(at..)?);
     Some(out)

@@ -15,7 +15,14 @@ const INDENT: usize = 4;
 /// Lays out a sound text without a byte order mark whose lines end with `\n`. None when what `/-` disables is no KDL, or
 /// more of it than a spec may have.
 pub fn format(text: &str) -> Option<String> {
-    let mut gather = Gather { text, lexemes: Tokens::new(text, 0).collect(), at: 0, odd: false };
+    let open = |l: &Lexeme| match l.token {
+        Token::Quoted(quote) => !quote.closed,
+        Token::BlockComment { closed, .. } => !closed,
+        _ => false,
+    };
+    let lexemes: Vec<Lexeme> = Tokens::new(text, 0).collect();
+    let odd = lexemes.iter().any(open);
+    let mut gather = Gather { text, lexemes, at: 0, odd };
     let items = gather.block();
     if gather.odd {
         return None;
@@ -82,7 +89,7 @@ struct Gather<'a> {
     text: &'a str,
     lexemes: Vec<Lexeme>,
     at: usize,
-    /// Something stands where no node begins.
+    /// Something stands where it cannot.
     odd: bool,
 }
 
@@ -145,6 +152,8 @@ impl Gather<'_> {
             }
             self.at += 1;
         }
+        // A `/-` that disables nothing here would disable what is put behind it.
+        self.odd |= disabling;
         parts
     }
 
@@ -170,6 +179,7 @@ impl Gather<'_> {
     /// What stands between braces, of which the first ends at `open`. Stops at the other one.
     fn braced(&mut self, open: usize) -> Block {
         let items = self.block();
+        self.odd |= self.at >= self.lexemes.len();
         let close = self.lexemes.get(self.at).map_or(self.text.len(), |l| l.start);
         Block { items, one_line: !self.text[open..close].contains(is_newline) }
     }
@@ -246,11 +256,16 @@ impl<'a> Printer<'a> {
             let token = part.lexeme.token;
             match before {
                 None => {}
-                Some(Token::LineComment) => self.line(depth + 1),
+                Some(Token::LineComment) => {
+                    self.line(depth + 1);
+                    // Each line that goes on says so before its comment.
+                    if token == Token::LineComment && !disabling {
+                        self.out.push_str("\\ ");
+                    }
+                }
                 Some(Token::Equals) => {}
                 _ if token == Token::Equals => {}
                 Some(Token::SlashDash) if !part.spaced => {}
-                // A line that goes on says so before its comment.
                 _ if token == Token::LineComment && !disabling => self.out.push_str(" \\ "),
                 _ if part.continued && token != Token::Open && !disabling => {
                     self.out.push_str(" \\");

@@ -15,8 +15,9 @@ pub enum Rewritten {
     /// Nothing: the text is as it should be.
     Same,
     Text(String),
-    /// Nothing, for there is no layout for JSON, nor for some of what specs hardly use.
-    NoLayout,
+    /// Nothing, for there is no form for it: for JSON no layout, nor for some of what specs hardly use, nor for what would
+    /// be longer than a file may be.
+    NoForm,
     /// The text is no sound spec; the findings say why.
     Unsound,
     /// What was written says something else. That is a mistake of this program, and the text is not to be used.
@@ -46,8 +47,9 @@ pub fn format(
         Syntax::Json => None,
     };
     match formatted {
-        None => Rewritten::NoLayout,
+        None => Rewritten::NoForm,
         Some(formatted) if formatted == text => Rewritten::Same,
+        Some(formatted) if formatted.len() > Limits::DEFAULT.bytes => Rewritten::NoForm,
         Some(formatted) if keeps(&doc, &plain, &formatted, syntax, schema) => Rewritten::Text(formatted),
         Some(_) => Rewritten::Fault,
     }
@@ -80,6 +82,9 @@ pub fn convert(doc: &Doc, to: Syntax, schema: &Schema) -> Rewritten {
         Syntax::Yaml => with_modeline(to_yaml(doc, schema), doc, schema),
         Syntax::Json => to_json(doc),
     };
+    if text.len() > Limits::DEFAULT.bytes {
+        return Rewritten::NoForm;
+    }
     let comments = |doc: &Doc| {
         let mut texts: Vec<String> = doc.comments().iter().map(|c| c.text.clone()).collect();
         texts.retain(|text| !is_modeline(text));
@@ -148,4 +153,46 @@ fn shifted(text: &str, old: usize, new: usize) -> String {
 fn ended(line: &str) -> &str {
     let ended = line.trim_end();
     if ended.ends_with('\\') { line } else { ended }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// What the guard is for does not happen, so it is asked here.
+    #[test]
+    fn a_text_that_says_something_else_is_noticed() {
+        let schema = Schema::new(json!({
+            "x-purlin-document": {"version": "purlin", "node": "node"},
+            "type": "object",
+            "properties": {"apiVersion": {}, "kind": {}, "spec": {
+                "type": "object", "x-purlin-inline": true,
+                "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}
+            }}
+        }));
+        let kdl =
+            "purlin \"v1alpha1\"\nnode {\n    // One.\n    a \"x\"\n    b 16 // Two.\n    c { d; }\n}\n";
+        let yaml = "apiVersion: purlin.dev/v1alpha1\nkind: NodeSpec\nspec:\n  # One.\n  a: x\n  b: 16 # Two.\n  c: {d: e}\n";
+        let changes = [
+            ("x", "y"),
+            ("16", "0x10"),
+            ("One.", "Other."),
+            ("// Two.", ""),
+            (" # Two.", ""),
+            ("b 16", ""),
+            ("  b: 16", ""),
+            ("d", "e"),
+            ("{ d; }", ""),
+            ("}\n", "}\n// Three.\n"),
+        ];
+        for (syntax, text) in [(Syntax::Kdl, kdl), (Syntax::Yaml, yaml)] {
+            let doc = sound(text, syntax, &schema).expect("a sound spec");
+            assert!(keeps(&doc, text, &text.replace('\n', "\n\n"), syntax, &schema));
+            for (from, to) in changes {
+                let changed = text.replacen(from, to, 1);
+                assert!(changed == text || !keeps(&doc, text, &changed, syntax, &schema), "{changed}");
+            }
+        }
+    }
 }

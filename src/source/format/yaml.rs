@@ -13,13 +13,12 @@ const INDENT: usize = 2;
 
 /// Lays out a sound text without a byte order mark whose lines end with `\n`. None for what has no layout.
 pub fn format(text: &str, limits: &Limits) -> Option<String> {
-    let mut gather = Gather { text, events: Vec::new(), comments: Vec::new(), at: 0, indentless: None };
+    let mut gather = Gather { text, events: Vec::new(), comments: Vec::new(), at: 0 };
     gather.read(limits).ok()?;
     let root = gather.document()?;
-    let Gather { comments, indentless, .. } = gather;
-    let indentless = indentless.unwrap_or(false);
-    let out = String::new();
-    let mut printer = Printer { text, comments, next: 0, at: 0, out, opened: false, indentless };
+    let comments = gather.comments;
+    let mut printer =
+        Printer { text, comments, next: 0, at: 0, out: String::new(), opened: false, indentless: None };
     printer.document(&root)?;
     Some(printer.out)
 }
@@ -74,8 +73,6 @@ struct Gather<'a> {
     events: Vec<(Event<'a>, Range<usize>)>,
     comments: Vec<Range<usize>>,
     at: usize,
-    /// Whether lists stand at the column of their keys: as the first one does.
-    indentless: Option<bool>,
 }
 
 impl Gather<'_> {
@@ -124,12 +121,7 @@ impl Gather<'_> {
                 let anchored = *anchor != 0;
                 let mut entries = Vec::new();
                 while !self.is_next(&Event::MappingEnd) {
-                    let (key, value) = (self.node()?, self.node()?);
-                    if matches!(value.kind, Kind::Sequence(_)) {
-                        let column = |node: &Node| column(self.text, node.span.start);
-                        self.indentless = self.indentless.or(Some(column(&key) == column(&value)));
-                    }
-                    entries.push((key, value));
+                    entries.push((self.node()?, self.node()?));
                 }
                 self.at += 1;
                 (anchored, Kind::Mapping(entries))
@@ -180,7 +172,8 @@ struct Printer<'a> {
     out: String,
     /// A block has just begun: no blank line stands there.
     opened: bool,
-    indentless: bool,
+    /// Whether lists stand at the column of their keys: as the first one does.
+    indentless: Option<bool>,
 }
 
 impl<'a> Printer<'a> {
@@ -213,14 +206,20 @@ impl<'a> Printer<'a> {
         self.out.push_str(&self.text[range]);
     }
 
+    /// What separates what was printed from what stands at `start`. None when that comes before.
+    fn gap(&self, start: usize) -> Option<&'a str> {
+        self.text.get(self.at..start)
+    }
+
     /// Begins a line for what stands at `start`.
-    fn line(&mut self, start: usize, indent: usize) {
+    fn line(&mut self, start: usize, indent: usize) -> Option<()> {
+        let newlines = self.gap(start)?.matches('\n').count();
         if !self.out.is_empty() {
-            let newlines = self.text[self.at..start].matches('\n').count();
             self.out.push_str(if newlines > 1 && !self.opened { "\n\n" } else { "\n" });
         }
         self.opened = false;
         self.out.extend(std::iter::repeat_n(' ', indent));
+        Some(())
     }
 
     /// The next comment, if it stands before `end`.
@@ -228,70 +227,74 @@ impl<'a> Printer<'a> {
         self.comments.get(self.next).filter(|c| c.start < end).cloned()
     }
 
+    /// Whether a comment stands on the line of what was printed last.
     fn is_behind(&self, comment: &Range<usize>) -> bool {
-        !self.out.is_empty() && !self.text[self.at..comment.start].contains('\n')
+        !self.out.is_empty() && self.gap(comment.start).is_some_and(|gap| !gap.contains('\n'))
     }
 
-    fn comment(&mut self, comment: Range<usize>, indent: usize) {
+    fn comment(&mut self, comment: Range<usize>, indent: usize) -> Option<()> {
         if self.is_behind(&comment) {
             self.out.push(' ');
         } else {
-            self.line(comment.start, indent);
+            self.line(comment.start, indent)?;
         }
         self.next += 1;
         self.at = comment.end;
         self.out.push_str(self.text[comment].trim_end());
+        Some(())
     }
 
-    fn comments(&mut self, end: usize, indent: usize) {
+    fn comments(&mut self, end: usize, indent: usize) -> Option<()> {
         while let Some(comment) = self.comment_before(end) {
-            self.comment(comment, indent);
+            self.comment(comment, indent)?;
         }
+        Some(())
     }
 
     /// The comments at a block's end that are indented as its entries are; those further out belong to what follows. A
     /// list at its key's column has none of its own there.
-    fn close(&mut self, least: usize, indent: usize) {
+    fn close(&mut self, least: usize, indent: usize) -> Option<()> {
         let end = self.sign().map_or(self.text.len(), |(at, _)| at);
         while let Some(comment) = self.comment_before(end) {
-            if !self.is_behind(&comment) && column(self.text, comment.start) < least {
+            if !self.is_behind(&comment) && column(self.text, comment.start) < least.max(1) {
                 break;
             }
-            self.comment(comment, indent);
+            self.comment(comment, indent)?;
         }
+        Some(())
     }
 
     fn document(&mut self, root: &Node) -> Option<()> {
         while let Some(start) = self.begins_with("%") {
-            self.comments(start, 0);
-            self.line(start, 0);
+            self.comments(start, 0)?;
+            self.line(start, 0)?;
             let end = start + self.text[start..].find('\n').unwrap_or(self.text.len() - start);
             self.push(start..end);
         }
         if let Some(start) = self.begins_with("---") {
-            self.comments(start, 0);
-            self.line(start, 0);
+            self.comments(start, 0)?;
+            self.line(start, 0)?;
             self.push(start..start + 3);
         }
         match &root.kind {
             Kind::Mapping(entries) if !root.anchored => self.mapping(entries, 0, false)?,
             Kind::Flow if !root.anchored => {
                 let start = self.begins_at(root.span.start)?;
-                self.comments(start, 0);
-                self.line(start, 0);
+                self.comments(start, 0)?;
+                self.line(start, 0)?;
                 self.moved(root, 0);
             }
             _ => return None,
         }
         if let Some(start) = self.begins_with("...") {
-            self.comments(start, 0);
-            self.line(start, 0);
+            self.comments(start, 0)?;
+            self.line(start, 0)?;
             self.push(start..start + 3);
         }
         if self.sign().is_some() {
             return None;
         }
-        self.comments(self.text.len(), 0);
+        self.comments(self.text.len(), 0)?;
         self.out.push('\n');
         Some(())
     }
@@ -301,8 +304,8 @@ impl<'a> Printer<'a> {
         for (key, value) in entries {
             let start = if key.anchored { self.begins_with("&")? } else { self.begins_at(key.span.start)? };
             if !begun {
-                self.comments(start, indent);
-                self.line(start, indent);
+                self.comments(start, indent)?;
+                self.line(start, indent)?;
             }
             begun = false;
             if key.anchored {
@@ -317,7 +320,7 @@ impl<'a> Printer<'a> {
             self.push(key.span.clone());
             let colon = self.begins_with(":")?;
             self.push(colon..colon + 1);
-            self.value(value, key.span.start, indent)?;
+            self.value(value, start, indent)?;
         }
         Some(())
     }
@@ -337,22 +340,21 @@ impl<'a> Printer<'a> {
             self.out.push(' ');
             self.anchor()?;
         }
-        let inside = match &value.kind {
-            Kind::Sequence(_) if self.indentless => indent,
-            _ => indent + INDENT,
-        };
-        let begins = column(self.text, value.span.start).max(1);
+        let start = self.sign().map_or(self.text.len(), |(at, _)| at);
+        let begins = column(self.text, start);
         match &value.kind {
             Kind::Mapping(entries) => {
                 self.opened = true;
-                self.mapping(entries, inside, false)?;
-                self.close(begins, inside);
+                self.mapping(entries, indent + INDENT, false)?;
+                self.close(begins, indent + INDENT)?;
             }
             Kind::Sequence(items) => {
+                let same = begins == column(self.text, key);
+                let indentless = *self.indentless.get_or_insert(same);
+                let inside = if indentless { indent } else { indent + INDENT };
                 self.opened = true;
                 self.sequence(items, inside, false)?;
-                let least = begins + usize::from(begins <= column(self.text, key));
-                self.close(least, inside);
+                self.close(begins + usize::from(same), inside)?;
             }
             _ => self.leaf(value, indent)?,
         }
@@ -363,8 +365,8 @@ impl<'a> Printer<'a> {
         for item in items {
             let (dash, _) = self.sign().filter(|(_, run)| *run == "-")?;
             if !begun {
-                self.comments(dash, indent);
-                self.line(dash, indent);
+                self.comments(dash, indent)?;
+                self.line(dash, indent)?;
             }
             begun = false;
             self.push(dash..dash + 1);
@@ -376,7 +378,7 @@ impl<'a> Printer<'a> {
             let start = self.sign().map_or(self.text.len(), |(at, _)| at);
             // An anchor on the line of a first key would be that key's.
             let begun = !item.anchored && self.comment_before(start).is_none();
-            let begins = column(self.text, item.span.start).max(1);
+            let begins = column(self.text, start);
             match &item.kind {
                 Kind::Mapping(_) | Kind::Sequence(_) if begun => self.out.push(' '),
                 Kind::Mapping(_) | Kind::Sequence(_) => self.opened = true,
@@ -385,11 +387,11 @@ impl<'a> Printer<'a> {
             match &item.kind {
                 Kind::Mapping(entries) => {
                     self.mapping(entries, inside, begun)?;
-                    self.close(begins, inside);
+                    self.close(begins, inside)?;
                 }
                 Kind::Sequence(items) => {
                     self.sequence(items, inside, begun)?;
-                    self.close(begins, inside);
+                    self.close(begins, inside)?;
                 }
                 _ => self.leaf(item, indent)?,
             }
@@ -410,8 +412,8 @@ impl<'a> Printer<'a> {
         }
         if self.comment_before(start).is_some() {
             self.opened = true;
-            self.comments(start, indent + INDENT);
-            self.line(start, indent + INDENT);
+            self.comments(start, indent + INDENT)?;
+            self.line(start, indent + INDENT)?;
         } else {
             self.out.push(' ');
         }
@@ -459,7 +461,7 @@ impl<'a> Printer<'a> {
     fn text(&mut self, value: &Node, start: usize, header: &str, indent: usize) -> Option<()> {
         let end = start + self.text[start..].find('\n').unwrap_or(self.text.len() - start);
         self.push(start..start + header.len());
-        self.comments(end, indent);
+        self.comments(end, indent)?;
         // Where no line has words, all of their spaces are indentation.
         let old = if value.span.is_empty() { usize::MAX } else { column(self.text, value.span.start) };
         let digit = header.bytes().find(u8::is_ascii_digit).map(|d| usize::from(d - b'0'));

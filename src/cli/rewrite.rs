@@ -119,6 +119,7 @@ impl Texts {
             show(findings, None, sources, session);
             return Ok(1);
         };
+        let stdin = path.as_os_str() == "-";
         let old = sources.text(file).to_owned();
         let new = match rewrite(&sources, file, text.syntax, &mut findings) {
             Rewritten::Text(new) => new,
@@ -140,7 +141,7 @@ impl Texts {
                 if let Some(said) = said {
                     session.say(&format!("{} {said}\n", visible_line(&text.name)));
                 }
-                if text.name == "stdin" && !self.check && !self.diff {
+                if stdin && !self.check && !self.diff {
                     session.print(&old)?;
                 }
                 return Ok(0);
@@ -153,7 +154,7 @@ impl Texts {
         } else if self.diff {
             session.print(&unified(&name, &old, &new))?;
             Ok(1)
-        } else if path.as_os_str() == "-" {
+        } else if stdin {
             session.print(&new)?;
             Ok(0)
         } else {

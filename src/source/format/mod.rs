@@ -138,10 +138,10 @@ fn shifted(text: &str, old: usize, new: usize) -> String {
     let mut lines = text.split('\n');
     let mut out = ended(lines.next().unwrap_or_default()).to_owned();
     for line in lines {
-        let content = ended(line.trim_start());
+        let content = ended(line.trim_start_matches(SPACES));
         out.push('\n');
         if !content.is_empty() {
-            let indent = line.len() - line.trim_start().len();
+            let indent = line.len() - line.trim_start_matches(SPACES).len();
             out.extend(std::iter::repeat_n(' ', (indent + new).saturating_sub(old)));
             out.push_str(content);
         }
@@ -149,9 +149,12 @@ fn shifted(text: &str, old: usize, new: usize) -> String {
     out
 }
 
+/// What both syntaxes take for indentation; other spaces may be words of a text.
+const SPACES: [char; 2] = [' ', '\t'];
+
 /// A line without the spaces at its end, unless a backslash may make the first of them count.
 fn ended(line: &str) -> &str {
-    let ended = line.trim_end();
+    let ended = line.trim_end_matches(SPACES);
     if ended.ends_with('\\') { line } else { ended }
 }
 

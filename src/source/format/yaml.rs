@@ -3,7 +3,7 @@
 //! Scalars and flow collections are the author's own text; only the indentation of their later lines moves with them.
 //! What specs hardly use (a `?` before a key, an anchor on a line of its own) makes no layout, and the text stays as it is.
 
-use super::{ended, shifted};
+use super::{SPACES, ended, shifted};
 use crate::source::limits::Limits;
 use crate::source::yaml::events;
 use granit_parser::{Event, ScalarStyle, ScanError, StructureStyle};
@@ -435,7 +435,7 @@ impl<'a> Printer<'a> {
         } else if matches!(value.kind, Kind::Scalar) {
             for (at, line) in written.split('\n').enumerate() {
                 let line = ended(line);
-                let content = if at == 0 { line } else { line.trim_start_matches([' ', '\t']) };
+                let content = if at == 0 { line } else { line.trim_start_matches(SPACES) };
                 if at > 0 {
                     self.out.push('\n');
                     self.out.extend(std::iter::repeat_n(
@@ -446,7 +446,7 @@ impl<'a> Printer<'a> {
                 self.out.push_str(content);
             }
         } else {
-            let spaces = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+            let spaces = |line: &str| line.len() - line.trim_start_matches(SPACES).len();
             let old = &self.text[self.text[..value.span.start].rfind('\n').map_or(0, |i| i + 1)..];
             let new = format!("{}[", &self.out[self.out.rfind('\n').map_or(0, |i| i + 1)..]);
             let shown = shifted(written, spaces(old), spaces(&new));

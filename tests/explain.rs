@@ -272,11 +272,7 @@ fn a_value_is_followed_from_its_file_to_the_artifact() {
         ("networks.pods.bridge.vlan", &["not set\n", "no line"]),
         (
             "networks.pods.macvlan",
-            &[
-                "not set",
-                "the default macvlan, set at far.kdl:4:",
-                "yields to what is set at nodes/a.kdl:6:",
-            ],
+            &["not set", "the default macvlan, set at far.kdl:4:", "yields to what is set at nodes/a.kdl:6:"],
         ),
         (
             "networks.pods.bridge",

@@ -226,3 +226,20 @@ fn the_example_holds() {
         said(&output)
     );
 }
+
+/// A fleet in the other syntax is the same fleet.
+#[test]
+fn a_fleet_is_converted_with_its_parts() {
+    let fleet = Fleet::new();
+    let nodes = ["a", "b", "c", "d"].map(|node| format!("nodes/edge-{node}"));
+    for stem in nodes.iter().map(String::as_str).chain(["parts/runtime"]) {
+        let (from, to) = (format!("{stem}.kdl"), format!("{stem}.yaml"));
+        let (code, _, talk) = fleet.run(&["convert", &from, "--to", "yaml", "-o", &to]);
+        assert!(code == 0 && talk.contains("includes") == stem.starts_with("nodes"), "{stem}: {talk}");
+        assert_eq!(fleet.run(&["fmt", "--check", &from, &to]).0, 0, "{stem}");
+    }
+    let (code, _, talk) = fleet.run(&["check", "."]);
+    assert!(code == 0 && talk.starts_with("8 specs and 2 parts checked, nothing to say\n"), "{talk}");
+    let compare = ["diff", "nodes/edge-a.yaml", "--tree", ".", "--against-spec", "nodes/edge-a.kdl"];
+    assert_eq!(fleet.run(&compare).0, 0);
+}

@@ -17,7 +17,20 @@ use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
 
-fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+/// One whole letter more than the language's limit shows that it is passed.
+pub const SPEC_BYTES: u64 = Limits::DEFAULT.bytes as u64 + 4;
+
+/// A directory where a spec is expected.
+pub fn directory(name: &str) -> Failure {
+    Failure(format!("`{name}` is a directory; name the specs in it, like `{name}/*.kdl`"))
+}
+
+/// A file whose name does not tell its syntax.
+pub fn unnamed(name: &str) -> Failure {
+    Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json"))
+}
+
+pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let fail = |error: std::io::Error| {
         let remedy = match error.kind() {
             std::io::ErrorKind::NotFound => "see that the path is right",
@@ -78,14 +91,15 @@ pub fn read_spec(path: &Path) -> Result<Vec<u8>, Failure> {
             "a spec is not read from stdin; name a file, for its name tells the syntax".into(),
         ));
     }
+    if path.is_dir() {
+        return Err(directory(&name));
+    }
     syntax(&name)?;
-    // One whole letter more than the language's limit shows that it is passed.
-    read(path, Limits::default().bytes as u64 + 4)
+    read(path, SPEC_BYTES)
 }
 
 fn syntax(name: &str) -> Result<Syntax, Failure> {
-    Syntax::of(name)
-        .ok_or_else(|| Failure(format!("`{name}` is no spec by its name; name it .kdl, .yaml or .json")))
+    Syntax::of(name).ok_or_else(|| unnamed(name))
 }
 
 /// Compiles the bytes of a spec with all that it includes.

@@ -4,15 +4,19 @@
 mod check;
 mod ci;
 mod completion;
+mod convert;
 mod diff;
 mod explain;
 mod facts;
 mod fix;
+mod fmt;
 mod git;
 mod input;
+mod migrate;
 mod observe;
 mod parallel;
 mod render;
+mod rewrite;
 mod schema;
 mod specs;
 mod tree;
@@ -68,6 +72,12 @@ enum Command {
     Diff(diff::DiffCommand),
     /// Write the files that follow from a spec below a directory.
     Render(render::Render),
+    /// Lay specs out in the one style, in place; comments, numbers and strings stay as they are written. Exit code: 0 fine, 1 a text has errors (or would change, with --check and --diff), 2 could not read or write.
+    Fmt(fmt::Fmt),
+    /// Write a spec in another syntax, with its comments.
+    Convert(convert::Convert),
+    /// Rewrite specs of an old version for the newest, in place. Exit codes as for fmt.
+    Migrate(migrate::Migrate),
     /// Write down all about this host that a plan or a diff depends on.
     Observe(observe::Observe),
     /// Explain a path of the spec, or a diagnostic code, at length. Exit code: 0 done, 1 the spec has errors, 2 there is no such thing.
@@ -125,6 +135,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(command) => command.run(&session),
         Command::Diff(command) => command.run(&session),
         Command::Render(command) => command.run(&session),
+        Command::Fmt(command) => command.run(&session),
+        Command::Convert(command) => command.run(&session),
+        Command::Migrate(command) => command.run(&session),
         Command::Observe(command) => command.run(&session),
         Command::Explain(command) => command.run(&session),
         Command::Schema(command) => command.run(&session),

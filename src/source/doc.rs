@@ -91,6 +91,21 @@ impl Value {
         Self { span, kind }
     }
 
+    /// Whether the other value is the same and its mappings have the same order; places and comments do not count.
+    #[must_use]
+    pub fn says(&self, other: &Self) -> bool {
+        match (&self.kind, &other.kind) {
+            (Kind::Sequence(a), Kind::Sequence(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.value.says(&b.value))
+            }
+            (Kind::Mapping(a), Kind::Mapping(b)) => {
+                let same = |(a, b): (&Entry, &Entry)| a.key == b.key && a.value.says(&b.value);
+                a.len() == b.len() && a.iter().zip(b).all(same)
+            }
+            (a, b) => a == b,
+        }
+    }
+
     /// What an operator would call the type.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {

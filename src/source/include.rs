@@ -134,6 +134,30 @@ pub fn includes(doc: &Doc, schema: &Schema) -> Vec<(String, Span)> {
     items.iter().filter_map(|i| Some((i.value.as_str()?.to_owned(), i.value.span))).collect()
 }
 
+/// Gives the names in a file's `include` the ending of a syntax, for a spec and its parts are written in one; how many that
+/// changed.
+pub fn rename_includes(doc: &mut Doc, to: Syntax, schema: &Schema) -> usize {
+    let Some([outer, inner]) = flagged(schema.root(), Shape::is_include) else { return 0 };
+    let mut changed = 0;
+    let Kind::Mapping(top) = &mut doc.root.kind else { return 0 };
+    for holder in top.iter_mut().filter(|e| e.key == outer) {
+        let Kind::Mapping(fields) = &mut holder.value.kind else { continue };
+        for field in fields.iter_mut().filter(|e| e.key == inner) {
+            let Kind::Sequence(items) = &mut field.value.kind else { continue };
+            for item in items {
+                if let Kind::String(name) = &mut item.value.kind
+                    && Syntax::of(name).is_some_and(|syntax| syntax != to)
+                    && let Some((stem, _)) = name.rsplit_once('.')
+                {
+                    *name = format!("{stem}.{}", to.ending());
+                    changed += 1;
+                }
+            }
+        }
+    }
+    changed
+}
+
 /// Where in the document the one field with a certain meaning stands.
 pub fn flagged<'s>(root: Shape<'s>, is: impl Fn(Shape<'s>) -> bool) -> Option<[&'s str; 2]> {
     root.properties().find_map(|(outer, shape)| {

@@ -358,8 +358,13 @@ impl<'a> Layout<'a> {
         }
         if before_node || token(i) == Some(Token::Open) {
             let mut depth = 0;
+            // Within it, too, a line can go on in the next one. What comes after its last word is none of it.
+            let (mut disabling, mut continued) = (false, false);
+            let mut end = begin + 1;
             while let Some(t) = token(i) {
                 match t {
+                    Token::Newline if disabling => {}
+                    Token::LineComment if disabling || continued => {}
                     Token::Open => depth += 1,
                     Token::Close if depth == 0 => break,
                     Token::Close => {
@@ -371,9 +376,15 @@ impl<'a> Layout<'a> {
                     Token::Newline | Token::Semicolon | Token::LineComment if depth == 0 => break,
                     _ => {}
                 }
+                disabling = t == Token::SlashDash || disabling && trivia(t);
+                continued = t == Token::Backslash
+                    || continued && matches!(t, Token::LineComment | Token::BlockComment { .. });
                 i += 1;
+                if !trivia(t) {
+                    end = i;
+                }
             }
-            return i.max(begin + 1);
+            return end;
         }
         // `(type)name=(type)value`: values, each with an annotation or not, joined by equals signs.
         loop {
@@ -619,7 +630,7 @@ fn wrong_word(word: &str, error: &KdlError) -> (String, String) {
 }
 
 /// What is wrong with a quoted literal, and where in it.
-struct Unquotable {
+pub(super) struct Unquotable {
     start: usize,
     end: usize,
     message: String,
@@ -635,7 +646,7 @@ impl Unquotable {
 }
 
 /// The text of a quoted literal.
-fn unquote(literal: &str, quote: Quote) -> Result<String, Unquotable> {
+pub(super) fn unquote(literal: &str, quote: Quote) -> Result<String, Unquotable> {
     let hashes = literal.bytes().take_while(|b| *b == b'#').count();
     if !quote.closed {
         let end = literal.trim_end().len();

@@ -29,15 +29,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            bytes: 256 * 1024,
-            depth: 64,
-            nodes: 10_000,
-            tokens: 100_000,
-            aliases: 100,
-            comment_depth: 64,
-            slashdash: 64,
-        }
+        Self::DEFAULT
     }
 }
 
@@ -47,6 +39,16 @@ const FLATTEN: &str = "reduce the nesting; no part of a spec needs that much";
 const SHOWN: usize = 8;
 
 impl Limits {
+    pub const DEFAULT: Self = Self {
+        bytes: 256 * 1024,
+        depth: 64,
+        nodes: 10_000,
+        tokens: 100_000,
+        aliases: 100,
+        comment_depth: 64,
+        slashdash: 64,
+    };
+
     /// Whether a parser may see the text; if not, the findings say why and where.
     #[must_use]
     pub fn admit(&self, text: &str, file: FileId, syntax: Syntax, findings: &mut Findings) -> bool {

@@ -49,6 +49,12 @@ impl Schema {
         &self.document
     }
 
+    /// The name under which an editor knows it.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.document.get("$id").and_then(Json::as_str)
+    }
+
     #[must_use]
     pub const fn root(&self) -> Shape<'_> {
         Shape { schema: self, site: &self.document, target: &self.document }

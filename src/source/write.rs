@@ -527,6 +527,12 @@ fn json_string(text: &str) -> String {
     out
 }
 
+/// The spec in JSON, which has no comments.
+#[must_use]
+pub fn to_json(doc: &Doc) -> String {
+    json(&doc.root, Some(0)) + "\n"
+}
+
 /// The spec in YAML.
 #[must_use]
 pub fn to_yaml(doc: &Doc, _schema: &Schema) -> String {

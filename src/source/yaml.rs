@@ -15,19 +15,12 @@ use std::collections::BTreeMap;
 pub fn parse(text: &str, file: FileId, limits: &Limits, findings: &mut Findings) -> Option<Doc> {
     let base = after_mark(text);
     let refused = directives(text, base, file, findings);
-    let options = granit_parser::options! {
-        // The limit is on the tree; the parser's own counts the same things and stops one later.
-        flow_nesting_limit: limits.depth,
-        block_nesting_limit: limits.depth,
-        max_buffered_comment_events: limits.nodes,
-        emit_unresolved_aliases: true,
-    };
     let mut reader = Reader {
         text,
         base,
         file,
         limits,
-        events: Parser::new_from_str_with_options(&text[base..], options),
+        events: events(&text[base..], limits),
         pending: Vec::new(),
         anchors: BTreeMap::new(),
         values: 0,
@@ -45,6 +38,18 @@ pub fn parse(text: &str, file: FileId, limits: &Limits, findings: &mut Findings)
             None
         }
     }
+}
+
+/// What the scanner makes of a text without a byte order mark.
+pub fn events<'a>(text: &'a str, limits: &Limits) -> Parser<'a, granit_parser::StrInput<'a>> {
+    let options = granit_parser::options! {
+        // The limit is on the tree; the parser's own counts the same things and stops one later.
+        flow_nesting_limit: limits.depth,
+        block_nesting_limit: limits.depth,
+        max_buffered_comment_events: limits.nodes,
+        emit_unresolved_aliases: true,
+    };
+    Parser::new_from_str_with_options(text, options)
 }
 
 /// Why reading cannot go on.

@@ -15,18 +15,21 @@ pub use scalar::{
 };
 pub use schema::{
     FACTS_SCHEMA_TEXT, PART_SCHEMA_TEXT, SCHEMA_TEXT, generate as generate_schema, generate_facts,
-    generate_part, schema, schema_of, validator,
+    generate_part, part_validator, schema, schema_of, validator,
 };
 pub use symbols::{HookSymbol, Program, RuntimeSymbol, Symbols};
 
 use crate::diag::Spanned;
 use crate::sections::Spec;
-use crate::source::Syntax;
+use crate::source::{Migration, Syntax};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The version of the language that this binary reads.
 pub const API_VERSION: &str = "purlin.dev/v1alpha1";
+
+/// What has changed from version to version of the language; there is one so far.
+pub const MIGRATIONS: &[Migration] = &[];
 
 /// What a Kubernetes node offers to pods: its runtimes, networks, volumes and devices, and the policies on them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

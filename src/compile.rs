@@ -49,7 +49,9 @@ pub fn compile_in(
     };
     let files = layers.iter().map(|layer| layer.path.clone()).collect();
     for layer in &layers {
-        let comments = layer.doc.comments();
+        let mut comments = layer.doc.comments();
+        // One comment silences once, however often an alias repeats what it stands at.
+        comments.dedup_by_key(|comment| comment.span);
         silence::collect(comments.iter().map(|c| (c.text.as_str(), c.span)), sources, findings);
     }
     let is_part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));

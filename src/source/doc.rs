@@ -14,7 +14,8 @@ pub struct Doc {
 }
 
 impl Doc {
-    /// Every comment of the text, in order.
+    /// All comments, in the order of the text that the tree was read from. A value that an alias repeats has its comments
+    /// once more.
     #[must_use]
     pub fn comments(&self) -> Vec<&Comment> {
         let mut found: Vec<&Comment> = self.trailing.iter().collect();
@@ -26,9 +27,7 @@ impl Doc {
                 open.push(below);
             }
         }
-        // A value that an alias repeats has its comments once more.
         found.sort_by_key(|comment| comment.span);
-        found.dedup_by_key(|comment| comment.span);
         found
     }
 }

@@ -44,6 +44,47 @@ pub fn compile_in(
     Some(Compiled { doc, yielded, node })
 }
 
+/// What can be said of a file while it is written.
+#[derive(Debug)]
+pub struct Look {
+    /// The file and all that it includes could be read.
+    pub read: bool,
+    /// The file is a part.
+    pub part: bool,
+    /// `None` of a part, and when there are errors.
+    pub node: Option<Node>,
+}
+
+/// The same as [`compile_in`] for someone who writes: a part alone is looked at, too, but only for its shape, for what is
+/// missing in it may stand in the specs that include it.
+#[must_use]
+pub fn look_in(
+    sources: &mut Sources,
+    (file, path): (FileId, &str),
+    syntax: Syntax,
+    tree: &dyn Tree,
+    findings: &mut Findings,
+) -> Look {
+    let before = findings.errors();
+    let layers = source::load(sources, (file, path), syntax, tree, spec::schema(), findings);
+    let Some(mut layers) = layers else { return Look { read: false, part: false, node: None } };
+    let part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));
+    if part {
+        source::make_whole(&mut layers[0].doc);
+    }
+    let merged = source::merge(layers, spec::schema(), findings);
+    let node = match (merged, part) {
+        (Some((doc, _)), true) => {
+            // What does not fit is in the findings.
+            let _ = spec::validator().is_some_and(|v| v.check_part(&doc, syntax, findings));
+            None
+        }
+        (Some((doc, _)), false) => node(&doc, syntax, before, findings),
+        (None, _) => None,
+    };
+    Look { read: true, part, node }
+}
+
 /// Whether the first file describes a node.
 fn whole(layers: &[Layer], findings: &mut Findings) -> bool {
     let Some(first) = layers.first().filter(|layer| source::is_part(&layer.doc)) else { return true };

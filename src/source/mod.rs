@@ -27,12 +27,15 @@ mod yaml;
 pub use case::kebab;
 pub use de::{Error as ShapeError, from_value};
 pub use doc::{Comment, Comments, Doc, Entry, Item, Kind, Value};
-pub use header::is_part;
-pub use include::{Alone, Layer, Tree, includes, load};
+pub use header::{is_part, make_whole};
+pub use include::{Alone, Layer, Tree, includes, load, resolve as resolve_include};
+pub use kdl::content as kdl_content;
 pub use limits::{Limits, decode};
 pub use merge::{Yielded, merge};
-pub use reference::{Reference, document as kdl_document, to_reference};
+pub use reference::{Reference, document as kdl_document, to_reference, values_of};
 pub use schema::{Schema, Shape};
+pub use surface::{ENTRY, Field, Surface};
+pub use tokens::{Lexeme, Quote, Token, Tokens};
 pub use validate::{FormatCheck, Formats, SchemaError, Validator, since_fields};
 pub use write::{to_kdl, to_yaml};
 

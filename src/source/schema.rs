@@ -17,6 +17,7 @@
 //! | `x-purlin-since` | a property | `{"containerd": "2.1"}`: the first version that can carry it |
 //! | `x-purlin-gone` | an object, a list of words | keys or words that are no longer in use, each with the modern way |
 //! | `x-purlin-words` | a list of words | what each word means |
+//! | `x-purlin-refers` | a text or list of texts | the named collection whose names it says: its path, as `explain` takes it |
 
 use super::validate::Formats;
 use serde_json::Value as Json;
@@ -161,6 +162,32 @@ impl<'a> Shape<'a> {
     pub fn admits(self, text: &str) -> bool {
         let check = self.format().and_then(|name| self.schema.formats.get(name));
         check.is_none_or(|check| check(text).is_ok())
+    }
+
+    /// What is wrong with a text that is not of the form asked for, as far as the form is known.
+    ///
+    /// # Errors
+    /// The form's own message, which says what to write.
+    pub fn form(self, text: &str) -> Result<(), String> {
+        self.format().and_then(|name| self.schema.formats.get(name)).map_or(Ok(()), |check| check(text))
+    }
+
+    /// The schema of the names of a named collection.
+    #[must_use]
+    pub fn names(self) -> Option<Self> {
+        self.target.get("propertyNames").map(|site| self.of(site))
+    }
+
+    /// The named collection whose names the text, or each text of the list, says.
+    #[must_use]
+    pub fn refers(self) -> Option<&'a str> {
+        self.text("x-purlin-refers")
+    }
+
+    /// What each of the words means, where the schema says so.
+    #[must_use]
+    pub fn meanings(self) -> BTreeMap<&'a str, &'a str> {
+        pairs(self.keyword("x-purlin-words"))
     }
 
     /// The words that a string may be, if they are listed.

@@ -6,6 +6,8 @@ mod completion;
 mod diff;
 mod explain;
 mod input;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod observe;
 mod parallel;
 mod render;
@@ -65,6 +67,9 @@ enum Command {
     Schema(schema::SchemaCommand),
     /// Print a completion script for a shell.
     Completion(completion::Completion),
+    /// Serve an editor over stdin and stdout with the Language Server Protocol. Exit code: 0 when the editor said goodbye first, 1 else.
+    #[cfg(feature = "lsp")]
+    Lsp(lsp::Lsp),
 }
 
 /// Something that keeps a command from doing its work, already in words for a person.
@@ -117,6 +122,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Explain(command) => command.run(&session),
         Command::Schema(command) => command.run(&session),
         Command::Completion(command) => command.run(&session),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(command) => command.run(&session),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

@@ -48,6 +48,13 @@ pub struct Files {
     dir: PathBuf,
 }
 
+impl Files {
+    #[cfg(feature = "lsp")]
+    pub const fn below(dir: PathBuf) -> Self {
+        Self { dir }
+    }
+}
+
 impl Tree for Files {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let dir = if self.dir.as_os_str().is_empty() { Path::new(".") } else { &self.dir };

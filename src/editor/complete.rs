@@ -118,7 +118,13 @@ impl<'s> Writer<'_, 's> {
             let word = root.property("apiVersion").map(Shape::words).unwrap_or_default();
             let word = word.last().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
             let shape = root.property("apiVersion").unwrap_or(root);
-            self.push(version, CompletionKind::Field, shape, Some(format!("{version} {}", self.string(word))), 0);
+            self.push(
+                version,
+                CompletionKind::Field,
+                shape,
+                Some(format!("{version} {}", self.string(word))),
+                0,
+            );
         }
         if !given.contains(node) && root.part().is_none_or(|part| !given.contains(part)) {
             let insert = Some(format!("{node} {} {{\n\t$0\n}}", self.hole(1, "\"name\"")));
@@ -180,7 +186,8 @@ impl<'s> Writer<'_, 's> {
         }
         let item = collection.item()?;
         if item.is_scalar() || item.is_json() {
-            let given = collection.keyword("examples").and_then(|e| e.get(0)?.get(0)).map(|v| self.literal(v));
+            let given =
+                collection.keyword("examples").and_then(|e| e.get(0)?.get(0)).map(|v| self.literal(v));
             let sample = given.map_or_else(|| self.sample(1, item), |given| self.hole(1, &given));
             return Some(format!("{name} {sample}"));
         }
@@ -225,7 +232,10 @@ impl<'s> Writer<'_, 's> {
         if shape.has_type("boolean") {
             for word in ["true", "false"] {
                 let insert = if self.syntax == Syntax::Kdl { format!("#{word}") } else { word.to_owned() };
-                self.found.push(Completion { filter: insert.clone(), ..item(&insert, CompletionKind::Word, shape, insert.clone()) });
+                self.found.push(Completion {
+                    filter: insert.clone(),
+                    ..item(&insert, CompletionKind::Word, shape, insert.clone())
+                });
             }
         }
         if let Some(collection) = &says.refers {

@@ -6,7 +6,11 @@ use std::ops::Range;
 
 /// The findings whose change is in a file and which, or whose change, touches a range.
 #[must_use]
-pub fn fixes<'a>(analysis: &'a Analysis, file: FileId, range: &Range<usize>) -> Vec<(&'a Diagnostic, &'a Fix)> {
+pub fn fixes<'a>(
+    analysis: &'a Analysis,
+    file: FileId,
+    range: &Range<usize>,
+) -> Vec<(&'a Diagnostic, &'a Fix)> {
     let touches = |span: Range<usize>| span.start <= range.end && range.start <= span.end;
     let with = analysis.findings.iter().filter_map(|finding| Some((finding, finding.fix.as_ref()?)));
     with.filter(|(finding, fix)| {

@@ -20,7 +20,8 @@ pub fn hover(
     let told = spot(text, offset, syntax, schema, spots);
     let mut codes: Vec<(Range<usize>, Code)> = Vec::new();
     for (file, finding) in findings {
-        let spans = finding.labels.iter().filter(|l| l.primary && l.span.file == *file).map(|l| l.span.range());
+        let spans =
+            finding.labels.iter().filter(|l| l.primary && l.span.file == *file).map(|l| l.span.range());
         let mut around = spans.filter(|span| span.start <= offset && offset <= span.end);
         if let Some(span) = around.next()
             && codes.iter().all(|(_, code)| *code != finding.code)
@@ -28,9 +29,14 @@ pub fn hover(
             codes.push((span, finding.code));
         }
     }
-    let range = told.as_ref().map(|(range, _)| range.clone()).or_else(|| codes.first().map(|(r, _)| r.clone()))?;
+    let range =
+        told.as_ref().map(|(range, _)| range.clone()).or_else(|| codes.first().map(|(r, _)| r.clone()))?;
     let mut parts: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
-    parts.extend(codes.into_iter().map(|(_, code)| format!("**{code}**: {}\n\n{}", code.title(), first_paragraph(code))));
+    parts.extend(
+        codes
+            .into_iter()
+            .map(|(_, code)| format!("**{code}**: {}\n\n{}", code.title(), first_paragraph(code))),
+    );
     Some((range, parts.join("\n\n---\n\n")))
 }
 
@@ -55,7 +61,11 @@ fn spot(
     // The text does not parse.
     let (range, says) = yaml::word_at(text, offset, schema)?;
     let word = text.get(range.clone())?;
-    let words = if says.shape.words().contains(&word) { value(word, says.shape) } else { titled(word, says.shape, syntax) };
+    let words = if says.shape.words().contains(&word) {
+        value(word, says.shape)
+    } else {
+        titled(word, says.shape, syntax)
+    };
     Some((range, words))
 }
 

@@ -62,7 +62,9 @@ impl<'t> Outline<'t> {
             match lexeme.token {
                 Token::ParenOpen => annotated = true,
                 Token::LineComment => outline.comments.push((lexeme.start..lexeme.end, false)),
-                Token::BlockComment { closed, .. } => outline.comments.push((lexeme.start..lexeme.end, closed)),
+                Token::BlockComment { closed, .. } => {
+                    outline.comments.push((lexeme.start..lexeme.end, closed))
+                }
                 Token::SlashDash => off = true,
                 Token::Newline | Token::Semicolon => outline.end(current.take(), lexeme.start),
                 Token::Word | Token::Quoted(_) => match current {
@@ -295,19 +297,28 @@ impl<'t, 's> Reading<'t, 's> {
             }
             if let Some((says, several)) = &meaning.says {
                 let most = if *several { usize::MAX } else { 1 };
-                arguments.by_ref().take(most).for_each(|l| self.spot(Some(l), &meaning.path, None, says, &mut found));
+                arguments
+                    .by_ref()
+                    .take(most)
+                    .for_each(|l| self.spot(Some(l), &meaning.path, None, says, &mut found));
             }
             let Some((_, surface)) = &meaning.fields else { continue };
-            let path = |path: &[&str], key: &str| Meaning::field(&meaning.path, path, key, self.schema.root()).path;
+            let path =
+                |path: &[&str], key: &str| Meaning::field(&meaning.path, path, key, self.schema.root()).path;
             for field in surface.arguments.iter().map(|at| &surface.fields[*at]) {
                 let most = if field.is_literal() { 1 } else { usize::MAX };
                 let mut path = path(&field.path, field.key);
                 path.extend((!field.is_literal()).then(|| "*".to_owned()));
                 let says = Says::of(field.shape);
-                arguments.by_ref().take(most).for_each(|l| self.spot(Some(l), &path, None, &says, &mut found));
+                arguments
+                    .by_ref()
+                    .take(most)
+                    .for_each(|l| self.spot(Some(l), &path, None, &says, &mut found));
             }
             for (key, value) in node.properties() {
-                let Some(field) = self.outline.says(key).and_then(|name| surface.named(&name)) else { continue };
+                let Some(field) = self.outline.says(key).and_then(|name| surface.named(&name)) else {
+                    continue;
+                };
                 let path = path(&field.path, field.key);
                 self.key(Some(key), Some(field.shape), &path, &mut found);
                 self.spot(value, &path, None, &Says::of(field.shape), &mut found);
@@ -317,9 +328,21 @@ impl<'t, 's> Reading<'t, 's> {
         found
     }
 
-    fn key(&self, lexeme: Option<Lexeme>, shape: Option<Shape<'s>>, path: &[String], found: &mut Vec<Spot<'s>>) {
+    fn key(
+        &self,
+        lexeme: Option<Lexeme>,
+        shape: Option<Shape<'s>>,
+        path: &[String],
+        found: &mut Vec<Spot<'s>>,
+    ) {
         if let Some(shape) = shape {
-            self.spot(lexeme, path, Some((Role::Key, None)), &Says { shape, refers: None, include: false }, found);
+            self.spot(
+                lexeme,
+                path,
+                Some((Role::Key, None)),
+                &Says { shape, refers: None, include: false },
+                found,
+            );
         }
     }
 
@@ -374,7 +397,9 @@ pub fn site<'s>(text: &str, offset: usize, schema: &'s Schema) -> Option<Site<'s
     let begun = |at: &&usize| outline.nodes[**at].name.is_some_and(|name| name.start <= offset);
     let here = outline.blocks[block].nodes.iter().rev().find(begun).copied();
     match here.filter(|at| offset <= outline.nodes[*at].end) {
-        Some(node) if outline.nodes[node].name.is_some_and(|name| name.end < offset) => reading.on_line(node, offset),
+        Some(node) if outline.nodes[node].name.is_some_and(|name| name.end < offset) => {
+            reading.on_line(node, offset)
+        }
         here => {
             let word = here.and_then(|at| outline.nodes[at].name);
             let replace = word.map_or(offset..offset, |name| name.start..name.end);
@@ -409,7 +434,8 @@ impl<'s> Reading<'_, 's> {
         let properties = line.properties().map(|(key, _)| key).filter(counted);
         let mut given: Vec<String> = properties.filter_map(|key| self.outline.says(key)).collect();
         if let Some((_, surface)) = &meaning.fields {
-            let count = line.arguments().filter(counted).count().saturating_sub(usize::from(meaning.name.is_some()));
+            let count =
+                line.arguments().filter(counted).count().saturating_sub(usize::from(meaning.name.is_some()));
             given.extend(surface.arguments.iter().take(count).map(|at| surface.fields[*at].name.clone()));
         }
         given
@@ -434,7 +460,8 @@ impl<'s> Reading<'_, 's> {
         }
         let under = line.entries.iter().filter_map(|e| e.key.or(e.value)).find(|l| touched(*l));
         let replace = under.map_or(offset..offset, |l| self.replaced(l, offset));
-        let before = line.arguments().filter(|l| l.end < offset || (l.end == offset && Some(*l) != under)).count();
+        let before =
+            line.arguments().filter(|l| l.end < offset || (l.end == offset && Some(*l) != under)).count();
         let mut wanted = Vec::new();
         let key = under.is_some_and(|under| line.properties().any(|(key, _)| key == under));
         let mut at = before;
@@ -470,7 +497,8 @@ impl<'s> Reading<'_, 's> {
             }
             // A property's name is no text in quotes.
             if under.is_none_or(|l| l.token == Token::Word) {
-                let mut given: BTreeSet<String> = self.given_on_line(node, Some(offset)).into_iter().collect();
+                let mut given: BTreeSet<String> =
+                    self.given_on_line(node, Some(offset)).into_iter().collect();
                 let children = self.outline.blocks.iter().find(|b| b.node == Some(node));
                 let nodes = children.into_iter().flat_map(|b| &b.nodes);
                 given.extend(nodes.filter_map(|at| self.outline.named(*at)));
@@ -492,7 +520,8 @@ impl<'s> Reading<'_, 's> {
     fn siblings(&self, node: usize) -> BTreeSet<String> {
         let block = &self.outline.blocks[self.outline.nodes[node].block];
         let same = |at: &&usize| **at != node && self.outline.named(**at) == self.outline.named(node);
-        let firsts = block.nodes.iter().filter(same).filter_map(|at| self.outline.nodes[*at].arguments().next());
+        let firsts =
+            block.nodes.iter().filter(same).filter_map(|at| self.outline.nodes[*at].arguments().next());
         firsts.filter_map(|l| self.outline.says(l)).collect()
     }
 }

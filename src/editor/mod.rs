@@ -21,7 +21,7 @@ pub use analysis::{Analysis, File, is_spec, look};
 pub use complete::{Completion, CompletionKind, Known, complete};
 pub use fixes::{certain_fixes, fixes};
 pub use hover::hover;
-pub use names::{Edit, RenameError, Target, occurrences, rename, target};
+pub use names::{Edit, RenameError, Target, names, occurrences, rename, target};
 pub use position::{Encoding, Lines, Position};
 pub use spots::{Role, Spot, at, spots};
 pub use symbols::{Symbol, symbols};

@@ -27,13 +27,17 @@ pub struct Edit {
 /// Why a name cannot be given.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RenameError {
-    #[error("this is no name that the spec defines; put the cursor on the name of a member, or where it is referred to")]
+    #[error(
+        "this is no name that the spec defines; put the cursor on the name of a member, or where it is referred to"
+    )]
     NoName,
     #[error("`{0}` is taken already; choose another name")]
     Taken(String),
     #[error("{0}")]
     Form(String),
-    #[error("`{0}` or a file that it includes cannot be read yet; mend it first, so that no use of the name is missed")]
+    #[error(
+        "`{0}` or a file that it includes cannot be read yet; mend it first, so that no use of the name is missed"
+    )]
     Broken(String),
 }
 
@@ -58,7 +62,9 @@ pub fn occurrences(analysis: &Analysis, target: &Target) -> Vec<(FileId, Range<u
         for spot in file.spots.iter().filter(|spot| spot.text == target.name) {
             let definition = spot.role == Role::Name(target.collection.clone());
             let reference = spot.role == Role::Value && spot.refers.as_ref() == Some(&target.collection);
-            if (definition || reference) && !found.iter().any(|(id, span, _)| *id == file.id && *span == spot.span) {
+            if (definition || reference)
+                && !found.iter().any(|(id, span, _)| *id == file.id && *span == spot.span)
+            {
                 found.push((file.id, spot.span.clone(), definition));
             }
         }

@@ -95,7 +95,10 @@ mod tests {
                 let position = lines.position(text, offset, encoding);
                 let back = lines.offset(text, position, encoding);
                 // Between CR and LF is no position of its own.
-                assert!(back == offset || text[back..].starts_with("\r\n"), "{encoding:?} {offset} {position:?}");
+                assert!(
+                    back == offset || text[back..].starts_with("\r\n"),
+                    "{encoding:?} {offset} {position:?}"
+                );
                 seen.push((position.line, position.column));
             }
             assert!(seen.is_sorted());

@@ -18,16 +18,30 @@ pub struct Site<'s> {
 #[derive(Clone, Debug)]
 pub enum Wanted<'s> {
     /// The first lines of a KDL spec.
-    Top { given: BTreeSet<String> },
+    Top {
+        given: BTreeSet<String>,
+    },
     /// The word of the language's version.
     Version,
     /// The name of a field.
-    Fields { offers: Vec<Offer<'s>>, form: Form },
+    Fields {
+        offers: Vec<Offer<'s>>,
+        form: Form,
+    },
     /// In KDL a member of the collection around.
-    Member { name: String, collection: Shape<'s> },
+    Member {
+        name: String,
+        collection: Shape<'s>,
+    },
     /// The name of a member.
-    Name { collection: Vec<String>, given: BTreeSet<String> },
-    Value { says: Says<'s>, form: Form },
+    Name {
+        collection: Vec<String>,
+        given: BTreeSet<String>,
+    },
+    Value {
+        says: Says<'s>,
+        form: Form,
+    },
 }
 
 /// How a thing is written there.

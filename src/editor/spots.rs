@@ -160,8 +160,9 @@ mod tests {
     /// What both readings of a KDL text must agree on: its names and values, and where they are in the model.
     fn told(spots: &[Spot<'_>], text: &str) -> Vec<(Vec<String>, String)> {
         let wanted = spots.iter().filter(|s| s.role != Role::Key);
-        let mut told: Vec<_> =
-            wanted.map(|s| (s.path.clone(), text.get(s.span.clone()).unwrap_or_default().to_owned())).collect();
+        let mut told: Vec<_> = wanted
+            .map(|s| (s.path.clone(), text.get(s.span.clone()).unwrap_or_default().to_owned()))
+            .collect();
         told.sort();
         told
     }

@@ -34,7 +34,10 @@ fn nest(spots: &[&Spot<'_>]) -> Vec<Symbol> {
     let mut found = Vec::new();
     let mut rest = spots;
     while let Some((first, more)) = rest.split_first() {
-        let inside = more.iter().take_while(|s| s.path.len() > first.path.len() && s.path.starts_with(&first.path)).count();
+        let inside = more
+            .iter()
+            .take_while(|s| s.path.len() > first.path.len() && s.path.starts_with(&first.path))
+            .count();
         let children = nest(&more[..inside]);
         let end = children.last().map_or(first.span.end, |last| last.span.end);
         found.push(Symbol {

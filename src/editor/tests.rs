@@ -32,7 +32,9 @@ fn completions(text: &str, syntax: Syntax, snippets: bool) -> Option<(String, Ve
 }
 
 fn labels(text: &str, syntax: Syntax) -> Vec<String> {
-    completions(text, syntax, false).map(|(_, items)| items.into_iter().map(|i| i.label).collect()).unwrap_or_default()
+    completions(text, syntax, false)
+        .map(|(_, items)| items.into_iter().map(|i| i.label).collect())
+        .unwrap_or_default()
 }
 
 fn kdl(text: &str) -> Vec<String> {
@@ -40,7 +42,10 @@ fn kdl(text: &str) -> Vec<String> {
 }
 
 fn yaml(text: &str) -> Vec<String> {
-    labels(&format!("apiVersion: purlin.dev/v1alpha1\nkind: NodeSpec\nmetadata:\n  name: a\nspec:\n{text}"), Syntax::Yaml)
+    labels(
+        &format!("apiVersion: purlin.dev/v1alpha1\nkind: NodeSpec\nmetadata:\n  name: a\nspec:\n{text}"),
+        Syntax::Yaml,
+    )
 }
 
 fn insert(text: &str, syntax: Syntax, label: &str) -> (String, String) {
@@ -71,7 +76,11 @@ fn nodes_of_the_block_at_the_cursor() {
     has(&kdl("networks { network \"p\" { ipam { range \"10.0.0.0/8\"; ‸"), &["range", "route"], &[]);
     has(&kdl("defaults {\n ‸\n}"), &["networks"], &["include", "defaults"]);
     // Behind broken text, and in front of it.
-    has(&kdl("devices { device \"a.b/cc\" { path = = \n } }\nruntimes { ru‸\n networks {{{"), &["runtime"], &[]);
+    has(
+        &kdl("devices { device \"a.b/cc\" { path = = \n } }\nruntimes { ru‸\n networks {{{"),
+        &["runtime"],
+        &[],
+    );
     has(&labels("‸", Syntax::Kdl), &["purlin", "node", "part"], &[]);
     has(&labels("purlin \"‸\"", Syntax::Kdl), &["v1alpha1"], &[]);
     has(&labels("purlin \"v1alpha1\"\npart {\n ‸", Syntax::Kdl), &["include", "networks"], &["name"]);
@@ -119,11 +128,21 @@ fn names_and_files_where_they_are_referred_to() {
 #[test]
 fn keys_by_the_lines_around() {
     has(&yaml("  ‸"), &["runtimes", "networks", "include"], &["apiVersion", "spec"]);
-    has(&labels("apiVersion: purlin.dev/v1alpha1\n‸", Syntax::Yaml), &["kind", "metadata", "spec"], &["apiVersion"]);
+    has(
+        &labels("apiVersion: purlin.dev/v1alpha1\n‸", Syntax::Yaml),
+        &["kind", "metadata", "spec"],
+        &["apiVersion"],
+    );
     has(&yaml("  networks:\n    pods:\n      br‸"), &["bridge", "ipam"], &["networks"]);
-    let chosen = yaml("  networks:\n    pods:\n      bridge:\n        name: x\n      ‸\n      portmap: {}\n    other:\n      ipam: {}");
+    let chosen = yaml(
+        "  networks:\n    pods:\n      bridge:\n        name: x\n      ‸\n      portmap: {}\n    other:\n      ipam: {}",
+    );
     has(&chosen, &["ipam", "default"], &["bridge", "macvlan", "portmap"]);
-    has(&yaml("  networks:\n    pods:\n      bridge:\n        ‸\n        mtu: 1"), &["name", "ipMasq"], &["mtu"]);
+    has(
+        &yaml("  networks:\n    pods:\n      bridge:\n        ‸\n        mtu: 1"),
+        &["name", "ipMasq"],
+        &["mtu"],
+    );
     assert_eq!(yaml("  networks:\n    ‸"), ["pods", "storage"]);
     assert_eq!(yaml("  networks:\n    pods: {}\n    ‸"), ["storage"]);
     // Lists of structs, dash and all.
@@ -131,13 +150,20 @@ fn keys_by_the_lines_around() {
     has(&yaml(&format!("{range}          - ‸")), &["subnet", "gateway"], &["ranges"]);
     has(&yaml(&format!("{range}          - subnet: 10.0.0.0/8\n            ‸")), &["gateway"], &["subnet"]);
     has(&yaml(&format!("{range}        - subnet: 10.0.0.0/8\n          ‸")), &["gateway"], &["subnet"]);
-    has(&yaml(&format!("{range}        - subnet: 10.0.0.0/8\n        ‸")), &["routes"], &["subnet", "ranges"]);
+    has(
+        &yaml(&format!("{range}        - subnet: 10.0.0.0/8\n        ‸")),
+        &["routes"],
+        &["subnet", "ranges"],
+    );
     let (_, items) = completions(&format!("spec:\n{range}          ‸"), Syntax::Yaml, true).unwrap();
     assert!(items.iter().all(|i| i.insert.starts_with("- ")), "{items:?}");
     // Values.
     assert_eq!(yaml("  networks:\n    pods:\n      default: ‸"), ["false", "true"]);
     assert_eq!(yaml("  networks:\n    pods:\n      default: t‸"), ["false", "true"]);
-    assert_eq!(yaml("  runtimes:\n    runtimes:\n      m:\n        containerd:\n          config: \"o‸"), ["drop-in", "own"]);
+    assert_eq!(
+        yaml("  runtimes:\n    runtimes:\n      m:\n        containerd:\n          config: \"o‸"),
+        ["drop-in", "own"]
+    );
     // Brackets, on one line and on several.
     has(&yaml("  networks: { pods: { bridge: { name: x, ‸ } } }"), &["mtu"], &["name"]);
     has(&yaml("  networks: {\n    pods: {\n      br‸"), &["bridge"], &[]);
@@ -202,7 +228,10 @@ fn hovered(name: &'static str, text: &str) -> Option<String> {
 fn hover_says_what_a_key_is_for() {
     let text = format!("{KDL}networks {{ network \"p\" {{ bridge name=\"x\" m‸tu=1450\n}} }} }}\n");
     let said = hovered("a.kdl", &text).unwrap();
-    assert_eq!(said, "**mtu**: whole number, 68 to 65535\n\nBytes in the largest packet. Default: the kernel's.");
+    assert_eq!(
+        said,
+        "**mtu**: whole number, 68 to 65535\n\nBytes in the largest packet. Default: the kernel's."
+    );
     let since = format!("{KDL}runtimes {{ runtime \"m\" {{ containerd {{ stats-collect-period‸ \"10s\"; ");
     assert!(hovered("a.kdl", &since).unwrap().contains("since containerd 2.3"));
     let word = format!("{KDL}runtimes {{ runtime \"m\" {{ containerd config=\"o‸wn\" ");
@@ -230,7 +259,9 @@ fn a_name_is_found_in_all_files_of_a_spec() {
     let target = target(&analysis.files[0].spots, at).unwrap();
     let found: Vec<_> = occurrences(&analysis, &target)
         .into_iter()
-        .map(|(file, span, definition)| (analysis.sources.name(file).to_owned(), analysis.sources.text(file)[span].to_owned(), definition))
+        .map(|(file, span, definition)| {
+            (analysis.sources.name(file).to_owned(), analysis.sources.text(file)[span].to_owned(), definition)
+        })
         .collect();
     let quoted = "\"a.b/cc\"".to_owned();
     assert_eq!(found, [("a.kdl".into(), quoted.clone(), false), ("p.kdl".into(), quoted, true)]);
@@ -255,11 +286,17 @@ fn rename_changes_a_name_everywhere_or_says_why_not() {
     let Err(RenameError::Form(said)) = renamed(&files, "x") else { panic!("`x` is no kind") };
     assert!(said.contains("vendor"), "{said}");
     let taken = PART.replace("/dev/c\"; }", "/dev/c\"; }; device \"x.y/zz\" { path \"/dev/z\"; }");
-    assert_eq!(renamed(&[("a.kdl", SPEC), ("p.kdl", &taken)], "x.y/zz"), Err(RenameError::Taken("x.y/zz".into())));
+    assert_eq!(
+        renamed(&[("a.kdl", SPEC), ("p.kdl", &taken)], "x.y/zz"),
+        Err(RenameError::Taken("x.y/zz".into()))
+    );
     let none = SPEC.replace('‸', "").replace("include", "inc‸lude");
     assert_eq!(renamed(&[("a.kdl", &none), ("p.kdl", PART)], "x.y/zz"), Err(RenameError::NoName));
     let broken = PART.replace("part {", "part { {");
-    assert_eq!(renamed(&[("a.kdl", SPEC), ("p.kdl", &broken)], "x.y/zz"), Err(RenameError::Broken("a.kdl".into())));
+    assert_eq!(
+        renamed(&[("a.kdl", SPEC), ("p.kdl", &broken)], "x.y/zz"),
+        Err(RenameError::Broken("a.kdl".into()))
+    );
     let unknown = PART.replace("a.b/cc", "o.b/cc");
     assert_eq!(renamed(&[("a.kdl", SPEC), ("p.kdl", &unknown)], "x.y/zz"), Err(RenameError::NoName));
     let yaml = "apiVersion: purlin.dev/v1alpha1\nkind: NodeSpec\nmetadata: { name: a }\nspec:\n  devices:\n    a.b/‸cc: { paths: [/dev/c] }\n  runtimes:\n    hooks: { h: { when: { devices: ['a.b/cc'] } } }\n";
@@ -273,7 +310,11 @@ fn a_part_that_others_include_ties_their_names() {
     let texts = [("a.kdl", SPEC), ("p.kdl", PART), ("b.kdl", other.as_str())];
     let (first, at) = looked(&texts);
     let (second, _) = looked(&[texts[2], texts[1]]);
-    let third = looked(&[("c.kdl", &other.replace("include \"p.kdl\"", "devices { device \"a.b/cc\" { path \"/dev/c\"; }; }"))]).0;
+    let third = looked(&[(
+        "c.kdl",
+        &other.replace("include \"p.kdl\"", "devices { device \"a.b/cc\" { path \"/dev/c\"; }; }"),
+    )])
+    .0;
     let edits = rename(&[&first, &second, &third], "a.kdl", at, "x.y/zz").unwrap();
     assert_eq!(edits.keys().collect::<Vec<_>>(), ["a.kdl", "b.kdl", "p.kdl"]);
     assert_eq!(edits["p.kdl"].len(), 1);
@@ -281,7 +322,10 @@ fn a_part_that_others_include_ties_their_names() {
 
 #[test]
 fn a_part_alone_is_checked_for_its_shape() {
-    let (analysis, _) = looked(&[("p.kdl", "purlin \"v1alpha1\"\npart { networks { network \"p\" { bridge mtu=1450; ipam; }; }; }\n")]);
+    let (analysis, _) = looked(&[(
+        "p.kdl",
+        "purlin \"v1alpha1\"\npart { networks { network \"p\" { bridge mtu=1450; ipam; }; }; }\n",
+    )]);
     assert!(analysis.part && analysis.findings.is_empty(), "{:?}", analysis.findings);
     let yaml = "apiVersion: purlin.dev/v1alpha1\nkind: NodePart\nspec:\n  networks: { p: { bridge: { mtu: x, nam: y } } }\n";
     let (analysis, _) = looked(&[("p.yaml", yaml)]);
@@ -291,10 +335,19 @@ fn a_part_alone_is_checked_for_its_shape() {
 
 #[test]
 fn fixes_touch_what_they_are_asked_about() {
-    let (analysis, at) = looked(&[("a.kdl", &format!("{KDL}networks {{ network \"p\" {{ bridge name=\"x\" ip-masq=true\n po‸rtmpa\n ipam {{ range \"10.0.0.0/8\"; }} }} }}\n}}\n"))]);
-    let found: Vec<_> = fixes(&analysis, analysis.files[0].id, &(at..at)).into_iter().map(|(_, fix)| fix.replacement.as_str()).collect();
+    let (analysis, at) = looked(&[(
+        "a.kdl",
+        &format!(
+            "{KDL}networks {{ network \"p\" {{ bridge name=\"x\" ip-masq=true\n po‸rtmpa\n ipam {{ range \"10.0.0.0/8\"; }} }} }}\n}}\n"
+        ),
+    )]);
+    let found: Vec<_> = fixes(&analysis, analysis.files[0].id, &(at..at))
+        .into_iter()
+        .map(|(_, fix)| fix.replacement.as_str())
+        .collect();
     assert_eq!(found, ["portmap"]);
-    let certain: Vec<_> = certain_fixes(&analysis, analysis.files[0].id).into_iter().map(|f| f.replacement.as_str()).collect();
+    let certain: Vec<_> =
+        certain_fixes(&analysis, analysis.files[0].id).into_iter().map(|f| f.replacement.as_str()).collect();
     assert!(certain.contains(&"#true"), "{certain:?} {:?}", analysis.findings);
 }
 
@@ -325,7 +378,10 @@ fn every_place_of_every_text_has_an_answer() {
         for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
             for text in [text, &text[..at]] {
                 if let Some((range, _)) = complete(text, at, syntax, schema(), &known) {
-                    assert!(text.is_char_boundary(range.start) && range.start <= at, "{syntax:?} {at} {range:?}");
+                    assert!(
+                        text.is_char_boundary(range.start) && range.start <= at,
+                        "{syntax:?} {at} {range:?}"
+                    );
                     assert!(text.get(range).is_some());
                 }
                 let _ = hover(text, at, syntax, schema(), &[], &[]);

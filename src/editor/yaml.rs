@@ -111,7 +111,8 @@ impl<'t> Scan<'t> {
             if last && self.offset <= at {
                 return Some((self.offset > at - spaces).then(|| {
                     let word = self.word(at, end, false);
-                    let replace = if self.offset == at { self.replace(&word) } else { self.offset..self.offset };
+                    let replace =
+                        if self.offset == at { self.replace(&word) } else { self.offset..self.offset };
                     self.fresh(column, replace)
                 }));
             }
@@ -247,7 +248,11 @@ impl<'t> Scan<'t> {
         let mut length = rest.len();
         let mut before = ' ';
         for (n, c) in rest.char_indices() {
-            let colon = c == ':' && rest[n + 1..].chars().next().is_none_or(|c| c.is_whitespace() || (flow && ",[]{}".contains(c)));
+            let colon = c == ':'
+                && rest[n + 1..]
+                    .chars()
+                    .next()
+                    .is_none_or(|c| c.is_whitespace() || (flow && ",[]{}".contains(c)));
             if colon || (c == '#' && before.is_whitespace()) || (flow && ",[]{}".contains(c)) {
                 length = n;
                 break;

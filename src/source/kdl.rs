@@ -606,7 +606,9 @@ fn verbatim(token: Token, text: &str) -> Option<&str> {
 pub fn content(token: Token, text: &str) -> Option<String> {
     match token {
         Token::Word => Some(text.to_owned()),
-        Token::Quoted(quote) => verbatim(token, text).map(str::to_owned).or_else(|| unquote(text, quote).ok()),
+        Token::Quoted(quote) => {
+            verbatim(token, text).map(str::to_owned).or_else(|| unquote(text, quote).ok())
+        }
         _ => None,
     }
 }

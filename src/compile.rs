@@ -2,7 +2,7 @@
 
 use crate::diag::{Code, Diagnostic, FileId, Findings, Sources, silence};
 use crate::node::{self, Node};
-use crate::source::{self, Alone, Doc, Syntax, Tree, Yielded};
+use crate::source::{self, Alone, Doc, Layer, Syntax, Tree, Yielded};
 use crate::spec::{self, NodeSpec};
 
 /// A spec as it counts: all files in one.
@@ -48,12 +48,7 @@ pub fn compile_in(
         return None;
     };
     let files = layers.iter().map(|layer| layer.path.clone()).collect();
-    for layer in &layers {
-        let mut comments = layer.doc.comments();
-        // One comment silences once, however often an alias repeats what it stands at.
-        comments.dedup_by_key(|comment| comment.span);
-        silence::collect(comments.iter().map(|c| (c.text.as_str(), c.span)), sources, findings);
-    }
+    silencers(&layers, sources, findings);
     let is_part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));
     let (doc, yielded) = source::merge(layers, spec::schema(), findings)?;
     let node = if is_part { None } else { node(&doc, syntax, before, findings) };
@@ -64,6 +59,58 @@ pub fn compile_in(
 #[must_use]
 pub fn compile_doc(doc: &Doc, syntax: Syntax, findings: &mut Findings) -> Option<Node> {
     node(doc, syntax, findings.errors(), findings)
+}
+
+/// What can be said of a file while it is written.
+#[derive(Debug)]
+pub struct Look {
+    /// The file and all that it includes could be read.
+    pub read: bool,
+    /// The file is a part.
+    pub part: bool,
+    /// `None` of a part, and when there are errors.
+    pub node: Option<Node>,
+}
+
+/// The same as [`compile_in`] for someone who writes: a part alone is looked at, too, but only for its shape, for what is
+/// missing in it may stand in the specs that include it.
+#[must_use]
+pub fn look_in(
+    sources: &mut Sources,
+    (file, path): (FileId, &str),
+    syntax: Syntax,
+    tree: &dyn Tree,
+    findings: &mut Findings,
+) -> Look {
+    let before = findings.errors();
+    let layers = source::load(sources, (file, path), syntax, tree, spec::schema(), findings);
+    let Some(mut layers) = layers else { return Look { read: false, part: false, node: None } };
+    silencers(&layers, sources, findings);
+    let part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));
+    if part {
+        source::make_whole(&mut layers[0].doc);
+    }
+    let merged = source::merge(layers, spec::schema(), findings);
+    let node = match (merged, part) {
+        (Some((doc, _)), true) => {
+            // What does not fit is in the findings.
+            let _ = spec::validator().is_some_and(|v| v.check_part(&doc, syntax, findings));
+            None
+        }
+        (Some((doc, _)), false) => node(&doc, syntax, before, findings),
+        (None, _) => None,
+    };
+    Look { read: true, part, node }
+}
+
+/// Takes in the comments that silence warnings, of every file.
+fn silencers(layers: &[Layer], sources: &Sources, findings: &mut Findings) {
+    for layer in layers {
+        let mut comments = layer.doc.comments();
+        // One comment silences once, however often an alias repeats what it stands at.
+        comments.dedup_by_key(|comment| comment.span);
+        silence::collect(comments.iter().map(|c| (c.text.as_str(), c.span)), sources, findings);
+    }
 }
 
 /// Says that a part was taken for a spec.

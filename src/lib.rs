@@ -12,6 +12,7 @@
 pub mod cli;
 pub mod compile;
 pub mod diag;
+pub mod editor;
 pub mod emission;
 pub mod explain;
 pub mod facts;

@@ -12,6 +12,8 @@ mod fix;
 mod fmt;
 mod git;
 mod input;
+#[cfg(feature = "lsp")]
+mod lsp;
 mod migrate;
 mod observe;
 mod parallel;
@@ -86,6 +88,9 @@ enum Command {
     Schema(schema::SchemaCommand),
     /// Print a completion script for a shell.
     Completion(completion::Completion),
+    /// Serve an editor over stdin and stdout with the Language Server Protocol. Exit code: 0 when the editor said goodbye first, 1 else.
+    #[cfg(feature = "lsp")]
+    Lsp(lsp::Lsp),
 }
 
 /// Something that keeps a command from doing its work, already in words for a person.
@@ -142,6 +147,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Explain(command) => command.run(&session),
         Command::Schema(command) => command.run(&session),
         Command::Completion(command) => command.run(&session),
+        #[cfg(feature = "lsp")]
+        Command::Lsp(command) => command.run(&session),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

@@ -59,6 +59,11 @@ impl Files {
     pub fn dir(&self) -> &Path {
         &self.dir
     }
+
+    #[cfg(feature = "lsp")]
+    pub const fn below(dir: PathBuf) -> Self {
+        Self { dir }
+    }
 }
 
 impl Tree for Files {

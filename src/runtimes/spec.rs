@@ -127,7 +127,7 @@ pub struct Handler {
     #[schemars(extend("examples" = ["overlayfs"], "x-purlin-planned" = "a handler's own snapshotter comes with a later version of purlin"))]
     pub snapshotter: Option<String>,
     /// The network of the handler's pods.
-    #[schemars(extend("x-purlin-planned" = "a handler's own network comes with a later version of purlin"))]
+    #[schemars(extend("x-purlin-refers" = "networks", "x-purlin-planned" = "a handler's own network comes with a later version of purlin"))]
     pub network: Option<Name>,
 }
 
@@ -271,7 +271,7 @@ pub struct When {
     pub always: Option<Spanned<bool>>,
     /// For containers that are given a device of one of these kinds.
     #[serde(default)]
-    #[schemars(extend("x-purlin-node" = "device"))]
+    #[schemars(extend("x-purlin-node" = "device", "x-purlin-refers" = "devices"))]
     pub devices: Vec<Spanned<DeviceKind>>,
     /// For containers with an annotation whose key and value match these regular expressions.
     #[serde(default)]

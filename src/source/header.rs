@@ -85,6 +85,15 @@ pub fn is_part(doc: &Doc) -> bool {
     doc.root.get("kind").and_then(Value::as_str) == Some(PART_KIND)
 }
 
+/// Has a part pass for a whole document, so that its shape can be looked at.
+pub fn make_whole(doc: &mut Doc) {
+    if let Kind::Mapping(entries) = &mut doc.root.kind
+        && let Some(kind) = entries.iter_mut().find(|e| e.key == "kind")
+    {
+        kind.value.kind = Kind::String(KIND.to_owned());
+    }
+}
+
 /// What makes a file a part.
 pub fn part_line(syntax: Syntax) -> String {
     match syntax {

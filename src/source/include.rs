@@ -165,8 +165,11 @@ pub fn flagged<'s>(root: Shape<'s>, is: impl Fn(Shape<'s>) -> bool) -> Option<[&
     })
 }
 
-/// The path below the tree that a name in the file `from` means, or why it means none, and what to do.
-fn resolve(from: &str, name: &str, syntax: Syntax) -> Result<String, (String, String)> {
+/// The path below the tree that a name in the file `from` means.
+///
+/// # Errors
+/// Why it means none, and what to do.
+pub fn resolve(from: &str, name: &str, syntax: Syntax) -> Result<String, (String, String)> {
     if name.is_empty() || name.starts_with('/') || name.contains(['\0', '\\']) {
         let help = "write the path of a file below the spec's directory, like `parts/gpu.kdl`";
         return Err((format!("`{name}` is no relative path"), help.to_owned()));

@@ -612,6 +612,18 @@ fn verbatim(token: Token, text: &str) -> Option<&str> {
     }
 }
 
+/// What a word or quoted literal says; `None` where that is not decided, as in one that is never closed.
+#[must_use]
+pub fn content(token: Token, text: &str) -> Option<String> {
+    match token {
+        Token::Word => Some(text.to_owned()),
+        Token::Quoted(quote) => {
+            verbatim(token, text).map(str::to_owned).or_else(|| unquote(text, quote).ok())
+        }
+        _ => None,
+    }
+}
+
 /// What is wrong with a token that is neither a word, nor a number, nor a keyword.
 fn wrong_word(word: &str, error: &KdlError) -> (String, String) {
     let shown = if word.len() > 40 { "this word" } else { &format!("`{word}`") };

@@ -235,7 +235,7 @@ impl<'s> Reference<'s> {
         for argument in &self.arguments {
             if let (Some(name), Some(shape)) = (&argument.name, argument.shape) {
                 let mut marks = needs(argument.required, &argument.choice);
-                marks.extend(values_of(shape));
+                marks.extend(values_of(shape, Syntax::Kdl));
                 lines.push(format!("  {name}: {}", with(describe(shape), &marks)));
             }
             let meanings = argument.shape.and_then(|s| s.keyword("x-purlin-words")).and_then(Json::as_object);
@@ -262,7 +262,7 @@ impl<'s> Reference<'s> {
         });
         // The only value, and what a name leads to, have no line of their own.
         let alone = self.arguments.iter().filter(|a| a.name.is_none()).filter_map(|a| a.shape);
-        marks.extend(alone.filter_map(values_of));
+        marks.extend(alone.filter_map(|shape| values_of(shape, Syntax::Kdl)));
         marks.extend(self.shape.since().iter().map(|(program, first)| format!("since {program} {first}")));
         marks
     }
@@ -305,21 +305,24 @@ fn plain(format: &str) -> String {
     format.strip_prefix("purlin-").unwrap_or(format).replace('-', " ")
 }
 
-/// Which values there are.
-fn values_of(shape: Shape<'_>) -> Option<String> {
+/// Which values there are, in words for an operator.
+#[must_use]
+pub fn values_of(shape: Shape<'_>, syntax: Syntax) -> Option<String> {
     let words = shape.words();
     if !words.is_empty() {
-        let words: Vec<String> = words.into_iter().map(|w| Syntax::Kdl.string(w)).collect();
+        let words: Vec<String> = words.into_iter().map(|w| syntax.string(w)).collect();
         return Some(words.join(", "));
     }
     if shape.is_json() {
-        return Some("JSON in a string".to_owned());
+        let kdl = syntax == Syntax::Kdl;
+        return Some(if kdl { "JSON in a string" } else { "JSON" }.to_owned());
     }
     if let Some(item) = shape.item() {
-        return values_of(item).map(|values| format!("{values}, once or several times"));
+        return values_of(item, syntax).map(|values| format!("{values}, once or several times"));
     }
     if shape.has_type("boolean") {
-        return Some("#true, #false".to_owned());
+        let words = if syntax == Syntax::Kdl { "#true, #false" } else { "true, false" };
+        return Some(words.to_owned());
     }
     if shape.has_type("integer") || shape.has_type("number") {
         let bound = |keyword| shape.keyword(keyword).map(ToString::to_string);

@@ -20,6 +20,7 @@
 //! | `x-purlin-form` | a text | what its `format` asks for, in words |
 //! | `x-purlin-gone` | an object, a list of words | keys or words that are no longer in use, each with the modern way |
 //! | `x-purlin-words` | a list of words | what each word means |
+//! | `x-purlin-refers` | a text or list of texts | the named collection whose names it says: its path, as `explain` takes it |
 
 use super::validate::Formats;
 use serde_json::Value as Json;
@@ -215,6 +216,20 @@ impl<'a> Shape<'a> {
     pub fn admits(self, text: &str) -> bool {
         let check = self.format().and_then(|name| self.schema.formats.get(name));
         check.is_none_or(|check| check(text).is_ok())
+    }
+
+    /// What is wrong with a text that is not of the form asked for, as far as the form is known.
+    ///
+    /// # Errors
+    /// The form's own message, which says what to write.
+    pub fn try_form(self, text: &str) -> Result<(), String> {
+        self.format().and_then(|name| self.schema.formats.get(name)).map_or(Ok(()), |check| check(text))
+    }
+
+    /// The named collection whose names the text, or each text of the list, says.
+    #[must_use]
+    pub fn refers(self) -> Option<&'a str> {
+        self.text("x-purlin-refers")
     }
 
     /// The words that a string may be, if they are listed.

@@ -42,13 +42,15 @@ pub struct Quote {
 }
 
 /// A token and its bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lexeme {
     pub token: Token,
     pub start: usize,
     pub end: usize,
 }
 
+/// The tokens of a text, from an offset on.
+#[derive(Clone, Debug)]
 pub struct Tokens<'a> {
     text: &'a str,
     at: usize,
@@ -57,6 +59,7 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
+    #[must_use]
     pub const fn new(text: &'a str, at: usize) -> Self {
         Self { text, at, continued: false }
     }

@@ -64,6 +64,16 @@ struct Group<'a> {
     other: Option<ValidationErrorKind>,
 }
 
+impl Group<'_> {
+    /// Drops what more of the document could mend.
+    fn needs_no_more(&mut self) {
+        self.missing.clear();
+        self.other.take_if(|kind| {
+            matches!(kind, ValidationErrorKind::MinItems { .. } | ValidationErrorKind::MinProperties { .. })
+        });
+    }
+}
+
 impl Validator {
     /// Compiles a schema (draft 2020-12) with these forms, which are asserted.
     ///
@@ -88,12 +98,26 @@ impl Validator {
     /// What `findings` holds already counts as said: of a value that the parser has complained about nothing more is
     /// said, and an object that lost a key to such a complaint is not told that the key is missing.
     pub fn check(&self, doc: &Doc, syntax: Syntax, findings: &mut Findings) -> bool {
+        self.look(doc, syntax, true, findings)
+    }
+
+    /// The same for a part alone: what is missing in it may stand in another file.
+    pub fn check_part(&self, doc: &Doc, syntax: Syntax, findings: &mut Findings) -> bool {
+        self.look(doc, syntax, false, findings)
+    }
+
+    fn look(&self, doc: &Doc, syntax: Syntax, whole: bool, findings: &mut Findings) -> bool {
         let spelling = Spelling(syntax);
         let said: BTreeSet<Span> =
             findings.iter().filter(|d| d.severity == Severity::Error).filter_map(Diagnostic::span).collect();
-        let walk = walk::run(&doc.root, self.schema.root(), spelling);
+        let mut walk = walk::run(&doc.root, self.schema.root(), spelling);
         let json = doc.root.to_json();
-        let groups = self.groups(doc, &json, &walk.settled, &walk.planned);
+        let mut groups = self.groups(doc, &json, &walk.settled, &walk.planned);
+        if !whole {
+            walk.undecided.clear();
+            groups.iter_mut().for_each(Group::needs_no_more);
+            groups.retain(|g| !g.unknown.is_empty() || !g.names.is_empty() || g.other.is_some());
+        }
 
         let mut list = walk.found;
         let mut meant = Meant::default();

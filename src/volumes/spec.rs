@@ -34,6 +34,6 @@ pub struct Pool {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Class {
     /// The pool that its volumes are of.
-    #[schemars(extend("examples" = ["fast"]))]
+    #[schemars(extend("examples" = ["fast"], "x-purlin-refers" = "volumes.pools"))]
     pub pool: Name,
 }

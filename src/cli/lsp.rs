@@ -30,6 +30,8 @@ const FORMAT: Option<fn(&str, Syntax) -> Option<String>> = None;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Files that are looked at for one completion.
 const FILES: usize = 2000;
+/// Changes that are offered for one place.
+const ACTIONS: usize = 100;
 /// Directories within each other that are looked into.
 const DEPTH: usize = 6;
 
@@ -93,11 +95,9 @@ async fn work(
 ) {
     loop {
         shared.work.notified().await;
-        let mut first: Option<String> = None;
         loop {
-            let task = shared.documents().next(first.as_deref());
+            let task = shared.documents().next();
             let Some(task) = task else { break };
-            first = Some(task.name.clone());
             let looked = tokio::task::spawn_blocking(move || {
                 let analysis = task.look();
                 (task, analysis)
@@ -195,10 +195,17 @@ impl Server {
         })
     }
 
-    /// Waits until the document, and all others, were looked at as they are now; not for ever.
-    async fn settled(&self) {
+    /// Waits until a document, or all of them, were looked at as they are now; not for ever.
+    async fn settled(&self, of: Option<&Uri>) {
+        let name = of.map(name_of);
         let mut done = self.shared.done.subscribe();
-        let fresh = || self.shared.documents().iter().all(Open::is_fresh);
+        let fresh = || {
+            let documents = self.shared.documents();
+            match &name {
+                Some(name) => documents.get(name).is_none_or(Open::is_fresh),
+                None => documents.iter().all(Open::is_fresh),
+            }
+        };
         let wait = async {
             while !fresh() {
                 if done.changed().await.is_err() {
@@ -426,11 +433,7 @@ impl LanguageServer for Server {
             let (span, items) = editor::complete(&asked.text, asked.offset, asked.syntax, schema(), &known)?;
             let span = asked.range(&span);
             let items = items.into_iter().enumerate().map(|(rank, it)| item(it, span, rank)).collect();
-            Some(lsp::CompletionResponse::List(lsp::CompletionList {
-                is_incomplete: false,
-                items,
-                ..Default::default()
-            }))
+            Some(lsp::CompletionResponse::List(lsp::CompletionList { is_incomplete: false, items }))
         };
         Ok(tokio::task::spawn_blocking(work).await.ok().flatten())
     }
@@ -463,7 +466,7 @@ impl LanguageServer for Server {
         params: lsp::GotoDefinitionParams,
     ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let at = params.text_document_position_params;
-        self.settled().await;
+        self.settled(Some(&at.text_document.uri)).await;
         let Some(asked) = self.asked(&at.text_document.uri, at.position) else { return Ok(None) };
         if let Some(file) = self.included(&asked) {
             return Ok(Some(lsp::GotoDefinitionResponse::Scalar(file)));
@@ -474,7 +477,7 @@ impl LanguageServer for Server {
 
     async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {
         let at = params.text_document_position;
-        self.settled().await;
+        self.settled(None).await;
         let Some(asked) = self.asked(&at.text_document.uri, at.position) else { return Ok(None) };
         let Some((target, specs)) = self.name_at(&asked) else { return Ok(None) };
         let mut places = self.places(&target, &specs, true);
@@ -505,7 +508,7 @@ impl LanguageServer for Server {
 
     async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {
         let at = params.text_document_position;
-        self.settled().await;
+        self.settled(None).await;
         let Some(asked) = self.asked(&at.text_document.uri, at.position) else {
             return Err(failed(RenameError::NoName.to_string()));
         };
@@ -539,7 +542,7 @@ impl LanguageServer for Server {
     }
 
     async fn code_action(&self, params: lsp::CodeActionParams) -> Result<Option<lsp::CodeActionResponse>> {
-        self.settled().await;
+        self.settled(Some(&params.text_document.uri)).await;
         let Some(asked) = self.asked(&params.text_document.uri, params.range.start) else { return Ok(None) };
         let documents = self.shared.documents();
         let Some(open) = documents.get(&asked.name).filter(|open| open.is_fresh()) else { return Ok(None) };
@@ -553,11 +556,11 @@ impl LanguageServer for Server {
             only.as_ref().is_none_or(|only| only.iter().any(within))
         };
         let mut actions: Vec<lsp::CodeAction> = Vec::new();
-        let mut all: BTreeMap<String, Vec<lsp::TextEdit>> = BTreeMap::new();
+        let mut all: Vec<lsp::TextEdit> = Vec::new();
         for spec in documents.specs_with(&asked.name) {
             let Some(file) = spec.file(&asked.name).map(|file| file.id) else { continue };
             let mut texts = Texts::of(&spec, documents.encoding);
-            for (finding, fix) in editor::fixes(&spec, file, &(start..end)) {
+            for (finding, fix) in editor::fixes(&spec, file, &(start..end)).into_iter().take(ACTIONS) {
                 let edit = lsp::TextEdit {
                     range: texts.range(fix.span.file, &fix.span.range()),
                     new_text: fix.replacement.clone(),
@@ -576,19 +579,14 @@ impl LanguageServer for Server {
                     actions.push(action);
                 }
             }
-            for fix in editor::certain_fixes(&spec, file) {
-                let edit = lsp::TextEdit {
+            let certain = editor::certain_fixes(&spec, file);
+            // Of two specs with one part the one that knows more to mend.
+            if certain.len() > all.len() {
+                let edit = |fix: &crate::diag::Fix| lsp::TextEdit {
                     range: texts.range(file, &fix.span.range()),
                     new_text: fix.replacement.clone(),
                 };
-                let list = all.entry(asked.name.clone()).or_default();
-                let overlaps = |other: &lsp::TextEdit| {
-                    other.range.start < edit.range.end && edit.range.start < other.range.end
-                        || other.range == edit.range
-                };
-                if !list.iter().any(overlaps) {
-                    list.push(edit);
-                }
+                all = certain.into_iter().map(edit).collect();
             }
         }
         actions.retain(|_| wants(&lsp::CodeActionKind::QUICKFIX));
@@ -596,7 +594,7 @@ impl LanguageServer for Server {
             actions.push(lsp::CodeAction {
                 title: "make all changes that are certain".to_owned(),
                 kind: Some(lsp::CodeActionKind::SOURCE_FIX_ALL),
-                edit: Some(workspace_edit(all, &documents)),
+                edit: Some(workspace_edit(BTreeMap::from([(asked.name.clone(), all)]), &documents)),
                 ..Default::default()
             });
         }

@@ -14,6 +14,7 @@
 //! | `x-purlin-json` | a property | free-form JSON: one string in KDL |
 //! | `x-purlin-one-of` | an object | groups of fields of which exactly one must be there |
 //! | `x-purlin-planned` | a property | in the schema, but not compiled by this version |
+//! | `x-purlin-section` | a property | a section of the spec |
 //! | `x-purlin-since` | a property | `{"containerd": "2.1"}`: the first version that can carry it |
 //! | `x-purlin-gone` | an object, a list of words | keys or words that are no longer in use, each with the modern way |
 //! | `x-purlin-words` | a list of words | what each word means |

@@ -27,6 +27,7 @@ const WORLD: &[&str] = &[
     "SystemTime",
     "Instant::now",
     "tokio::",
+    "tower_lsp",
     "rtnetlink",
     "rustix::",
     "crate::host",
@@ -114,6 +115,24 @@ fn the_source_side_knows_no_section() {
         }
         assert!(
             !code.contains("crate::spec") && !code.contains("crate::plan"),
+            "src/{name} looks downstream"
+        );
+    }
+}
+
+#[test]
+fn the_editor_knows_no_section_and_nothing_of_plans() {
+    for (name, text) in files(&src().join("editor")) {
+        if is_test(&name) {
+            continue;
+        }
+        let code = code(&text);
+        for section in SECTIONS {
+            assert!(!code.contains(&format!("\"{section}\"")), "src/{name} names the section {section}");
+            assert!(!code.contains(&format!("crate::{section}")), "src/{name} imports {section}");
+        }
+        assert!(
+            !code.contains("crate::plan") && !code.contains("crate::facts"),
             "src/{name} looks downstream"
         );
     }

@@ -629,6 +629,7 @@ fn texts_beyond_the_limits_cost_nothing() {
         ("stray.kdl", format!("purlin \"v1alpha1\"\n{}", "}".repeat(200_000))),
         ("comments.kdl", format!("purlin \"v1alpha1\"\n{}", "/*".repeat(100_000))),
         ("depth.yaml", format!("apiVersion: purlin.dev/v1alpha1\nspec: {}", "[".repeat(200_000))),
+        ("items.yaml", format!("apiVersion: purlin.dev/v1alpha1\nspec:\n  {}", "- ".repeat(100_000))),
         ("dashes.yaml", format!("apiVersion: purlin.dev/v1alpha1\nspec: {}", "- ".repeat(100_000))),
         (
             "depth.json",

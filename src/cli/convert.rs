@@ -4,8 +4,8 @@ use super::rewrite::{SyntaxWord, Text, fault, show};
 use super::{Failure, Outcome, Session};
 use crate::diag::{Findings, Sources};
 use crate::host;
-use crate::source::{Rewritten, Syntax, convert, is_part, parse, rename_includes};
-use crate::spec::{part_validator, schema, validator};
+use crate::source::{Rewritten, Syntax, convert, make_whole, parse, rename_includes};
+use crate::spec::{schema, validator};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -44,8 +44,11 @@ impl Convert {
         let doc = text.file.and_then(|file| parse(&sources, file, text.syntax, schema(), &mut findings));
         // What the schema does not know has no form in another syntax.
         let doc = doc.filter(|doc| {
-            let validator = if is_part(doc) { part_validator() } else { validator() };
-            validator.is_some_and(|v| v.check(doc, text.syntax, &mut findings)) && !findings.has_errors()
+            // What is missing in one file may stand in another: only what is there has to have a form.
+            let mut alone = doc.clone();
+            make_whole(&mut alone);
+            validator().is_some_and(|v| v.check_part(&alone, text.syntax, &mut findings))
+                && !findings.has_errors()
         });
         let Some(mut doc) = doc else {
             findings.cut_short();

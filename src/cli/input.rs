@@ -241,7 +241,7 @@ pub fn unproven_lines(unproven: &[Unproven], sources: &Sources) -> Vec<String> {
 pub fn show_unproven(unproven: &[Unproven], sources: &Sources, session: &Session) {
     let mut text = String::new();
     let mut in_order: Vec<_> = unproven.iter().collect();
-    in_order.sort_by_key(|item| (item.decided_by, item.origin.span));
+    in_order.sort_by_key(|item| (item.decided_by, item.origin.span, &item.what));
     // Nodes that share a part share what is unproven of it.
     in_order.dedup();
     let more = in_order.len().saturating_sub(UNPROVEN_LINES);

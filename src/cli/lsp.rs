@@ -6,8 +6,9 @@ mod documents;
 mod transport;
 
 use super::{Outcome, Session};
+use crate::diag::{Findings, Sources};
 use crate::editor::{self, Analysis, Known, RenameError};
-use crate::source::{Syntax, resolve_include};
+use crate::source::{self, Rewritten, Syntax, resolve_include};
 use crate::spec::{schema, validator};
 use clap::Args;
 use convert::{Texts, diagnostics, item, range, symbol, workspace_edit};
@@ -22,14 +23,22 @@ use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp_server::ls_types::{self as lsp, Uri};
 use tower_lsp_server::{Client, LanguageServer, LspService};
 
-/// How a text is laid out anew; `None` of one that is as it should be, or cannot be read. While nothing can, formatting is
-/// not announced.
-const FORMAT: Option<fn(&str, Syntax) -> Option<String>> = None;
+/// A text in the layout of `fmt`; `None` of one that has it, or cannot be read.
+fn laid_out(text: &str, syntax: Syntax) -> Option<String> {
+    let mut sources = Sources::default();
+    let file = sources.add("", text);
+    match source::format(&sources, file, syntax, schema(), &mut Findings::new()) {
+        Rewritten::Text(new) if new != text => Some(new),
+        _ => None,
+    }
+}
 
 /// How long a question waits for the newest text to be read. Its answer is then of the text before.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Files that are looked at for one completion.
 const FILES: usize = 2000;
+/// Changes that are offered for one place.
+const ACTIONS: usize = 100;
 /// Directories within each other that are looked into.
 const DEPTH: usize = 6;
 
@@ -93,11 +102,9 @@ async fn work(
 ) {
     loop {
         shared.work.notified().await;
-        let mut first: Option<String> = None;
         loop {
-            let task = shared.documents().next(first.as_deref());
+            let task = shared.documents().next();
             let Some(task) = task else { break };
-            first = Some(task.name.clone());
             let looked = tokio::task::spawn_blocking(move || {
                 let analysis = task.look();
                 (task, analysis)
@@ -195,10 +202,17 @@ impl Server {
         })
     }
 
-    /// Waits until the document, and all others, were looked at as they are now; not for ever.
-    async fn settled(&self) {
+    /// Waits until a document, or all of them, were looked at as they are now; not for ever.
+    async fn settled(&self, of: Option<&Uri>) {
+        let name = of.map(name_of);
         let mut done = self.shared.done.subscribe();
-        let fresh = || self.shared.documents().iter().all(Open::is_fresh);
+        let fresh = || {
+            let documents = self.shared.documents();
+            match &name {
+                Some(name) => documents.get(name).is_none_or(Open::is_fresh),
+                None => documents.iter().all(Open::is_fresh),
+            }
+        };
         let wait = async {
             while !fresh() {
                 if done.changed().await.is_err() {
@@ -333,7 +347,7 @@ impl LanguageServer for Server {
                 definition_provider: Some(lsp::OneOf::Left(true)),
                 references_provider: Some(lsp::OneOf::Left(true)),
                 document_symbol_provider: Some(lsp::OneOf::Left(true)),
-                document_formatting_provider: FORMAT.map(|_| lsp::OneOf::Left(true)),
+                document_formatting_provider: Some(lsp::OneOf::Left(true)),
                 rename_provider: Some(lsp::OneOf::Right(lsp::RenameOptions {
                     prepare_provider: Some(true),
                     work_done_progress_options: Default::default(),
@@ -426,11 +440,7 @@ impl LanguageServer for Server {
             let (span, items) = editor::complete(&asked.text, asked.offset, asked.syntax, schema(), &known)?;
             let span = asked.range(&span);
             let items = items.into_iter().enumerate().map(|(rank, it)| item(it, span, rank)).collect();
-            Some(lsp::CompletionResponse::List(lsp::CompletionList {
-                is_incomplete: false,
-                items,
-                ..Default::default()
-            }))
+            Some(lsp::CompletionResponse::List(lsp::CompletionList { is_incomplete: false, items }))
         };
         Ok(tokio::task::spawn_blocking(work).await.ok().flatten())
     }
@@ -463,7 +473,7 @@ impl LanguageServer for Server {
         params: lsp::GotoDefinitionParams,
     ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let at = params.text_document_position_params;
-        self.settled().await;
+        self.settled(Some(&at.text_document.uri)).await;
         let Some(asked) = self.asked(&at.text_document.uri, at.position) else { return Ok(None) };
         if let Some(file) = self.included(&asked) {
             return Ok(Some(lsp::GotoDefinitionResponse::Scalar(file)));
@@ -474,7 +484,7 @@ impl LanguageServer for Server {
 
     async fn references(&self, params: lsp::ReferenceParams) -> Result<Option<Vec<lsp::Location>>> {
         let at = params.text_document_position;
-        self.settled().await;
+        self.settled(None).await;
         let Some(asked) = self.asked(&at.text_document.uri, at.position) else { return Ok(None) };
         let Some((target, specs)) = self.name_at(&asked) else { return Ok(None) };
         let mut places = self.places(&target, &specs, true);
@@ -505,7 +515,7 @@ impl LanguageServer for Server {
 
     async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {
         let at = params.text_document_position;
-        self.settled().await;
+        self.settled(None).await;
         let Some(asked) = self.asked(&at.text_document.uri, at.position) else {
             return Err(failed(RenameError::NoName.to_string()));
         };
@@ -539,7 +549,7 @@ impl LanguageServer for Server {
     }
 
     async fn code_action(&self, params: lsp::CodeActionParams) -> Result<Option<lsp::CodeActionResponse>> {
-        self.settled().await;
+        self.settled(Some(&params.text_document.uri)).await;
         let Some(asked) = self.asked(&params.text_document.uri, params.range.start) else { return Ok(None) };
         let documents = self.shared.documents();
         let Some(open) = documents.get(&asked.name).filter(|open| open.is_fresh()) else { return Ok(None) };
@@ -553,11 +563,11 @@ impl LanguageServer for Server {
             only.as_ref().is_none_or(|only| only.iter().any(within))
         };
         let mut actions: Vec<lsp::CodeAction> = Vec::new();
-        let mut all: BTreeMap<String, Vec<lsp::TextEdit>> = BTreeMap::new();
+        let mut all: Vec<lsp::TextEdit> = Vec::new();
         for spec in documents.specs_with(&asked.name) {
             let Some(file) = spec.file(&asked.name).map(|file| file.id) else { continue };
             let mut texts = Texts::of(&spec, documents.encoding);
-            for (finding, fix) in editor::fixes(&spec, file, &(start..end)) {
+            for (finding, fix) in editor::fixes(&spec, file, &(start..end)).into_iter().take(ACTIONS) {
                 let edit = lsp::TextEdit {
                     range: texts.range(fix.span.file, &fix.span.range()),
                     new_text: fix.replacement.clone(),
@@ -576,19 +586,14 @@ impl LanguageServer for Server {
                     actions.push(action);
                 }
             }
-            for fix in editor::certain_fixes(&spec, file) {
-                let edit = lsp::TextEdit {
+            let certain = editor::certain_fixes(&spec, file);
+            // Of two specs with one part the one that knows more to mend.
+            if certain.len() > all.len() {
+                let edit = |fix: &crate::diag::Fix| lsp::TextEdit {
                     range: texts.range(file, &fix.span.range()),
                     new_text: fix.replacement.clone(),
                 };
-                let list = all.entry(asked.name.clone()).or_default();
-                let overlaps = |other: &lsp::TextEdit| {
-                    other.range.start < edit.range.end && edit.range.start < other.range.end
-                        || other.range == edit.range
-                };
-                if !list.iter().any(overlaps) {
-                    list.push(edit);
-                }
+                all = certain.into_iter().map(edit).collect();
             }
         }
         actions.retain(|_| wants(&lsp::CodeActionKind::QUICKFIX));
@@ -596,7 +601,7 @@ impl LanguageServer for Server {
             actions.push(lsp::CodeAction {
                 title: "make all changes that are certain".to_owned(),
                 kind: Some(lsp::CodeActionKind::SOURCE_FIX_ALL),
-                edit: Some(workspace_edit(all, &documents)),
+                edit: Some(workspace_edit(BTreeMap::from([(asked.name.clone(), all)]), &documents)),
                 ..Default::default()
             });
         }
@@ -619,12 +624,11 @@ impl LanguageServer for Server {
     }
 
     async fn formatting(&self, params: lsp::DocumentFormattingParams) -> Result<Option<Vec<lsp::TextEdit>>> {
-        let Some(format) = FORMAT else { return Err(Error::method_not_found()) };
         let Some(asked) = self.asked(&params.text_document.uri, lsp::Position::default()) else {
             return Ok(None);
         };
         let work = move || {
-            let new_text = format(&asked.text, asked.syntax)?;
+            let new_text = laid_out(&asked.text, asked.syntax)?;
             Some(vec![lsp::TextEdit { range: asked.range(&(0..asked.text.len())), new_text }])
         };
         Ok(tokio::task::spawn_blocking(work).await.ok().flatten())

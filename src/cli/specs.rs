@@ -131,7 +131,7 @@ pub fn is_ours(name: &str, text: &[u8]) -> bool {
     let has = |word: &str| text.windows(word.len()).any(|w| w == word.as_bytes());
     match Syntax::of(name) {
         Some(Syntax::Kdl) => has("purlin"),
-        Some(Syntax::Yaml | Syntax::Json) => has("purlin.dev/"),
+        Some(Syntax::Yaml | Syntax::Json) => has("purlin.dev/v"),
         None => false,
     }
 }

@@ -116,14 +116,25 @@ impl Silencers {
         let errors = Places::of(left, Severity::Error);
         list.iter()
             .flat_map(|s| {
-                said_of(s, |code| errors.on(code, s.target).next().and_then(|index| left[index].span()))
+                let error = |code| errors.on(code, s.target).next().and_then(|index| left[index].span());
+                let elsewhere = |code| {
+                    let same = |d: &&Diagnostic| d.code == code && d.severity == Severity::Warning;
+                    let mut spans = left.iter().filter(same).filter_map(Diagnostic::span);
+                    spans.find(|span| span.file == s.line.file)
+                };
+                said_of(s, error, elsewhere)
             })
             .collect()
     }
 }
 
-/// `error` tells where on the silencer's line an error of a code is found.
-fn said_of(silencer: &Silencer, error: impl Fn(Code) -> Option<Span>) -> Vec<Diagnostic> {
+/// `error` tells where on the silencer's line an error of a code is found, `elsewhere` where in its file a warning of it
+/// stands that is not silenced.
+fn said_of(
+    silencer: &Silencer,
+    error: impl Fn(Code) -> Option<Span>,
+    elsewhere: impl Fn(Code) -> Option<Span>,
+) -> Vec<Diagnostic> {
     let mut said = Vec::new();
     let mut unused = Vec::new();
     for (at, (code, span)) in silencer.codes.iter().enumerate() {
@@ -136,6 +147,15 @@ fn said_of(silencer: &Silencer, error: impl Fn(Code) -> Option<Span>) -> Vec<Dia
             said.push(finding.help(format!(
                 "do what it says instead (`purlin explain {code}`), and leave the code out of the comment"
             )));
+        } else if !silencer.used.contains(code)
+            && let Some(place) = elsewhere(*code)
+        {
+            // Most likely it was meant for that one; its words must not be lost.
+            said.push(
+                idle(code.name(), *span)
+                    .see(place, format!("{code} is found here"))
+                    .help("move the comment to the line before that one"),
+            );
         } else if silencer.judged && !silencer.used.contains(code) && !depends_on_facts(*code) {
             unused.push(at);
         }

@@ -22,6 +22,8 @@ pub struct Position {
 pub struct Lines {
     /// Where each line starts.
     starts: Vec<usize>,
+    /// Every character is one byte, and one unit: a column needs no counting then, however long its line is.
+    ascii: bool,
 }
 
 impl Lines {
@@ -34,7 +36,7 @@ impl Lines {
                 starts.push(at + 1);
             }
         }
-        Self { starts }
+        Self { starts, ascii: text.is_ascii() }
     }
 
     /// The line's text without its end.
@@ -50,6 +52,7 @@ impl Lines {
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let before = text.get(self.starts[line]..offset).unwrap_or_default();
         let column = match encoding {
+            _ if self.ascii => before.len(),
             Encoding::Utf8 => before.len(),
             Encoding::Utf16 => before.encode_utf16().count(),
         };
@@ -63,6 +66,7 @@ impl Lines {
         let line = self.line(text, position.line as usize);
         let column = position.column as usize;
         let within = match encoding {
+            _ if self.ascii => column.min(line.len()),
             Encoding::Utf8 => line.floor_char_boundary(column),
             Encoding::Utf16 => {
                 let mut units = 0;

@@ -173,7 +173,10 @@ mod tests {
             include_str!("../../examples/edge.kdl"),
             include_str!("../../examples/gpu-sim.kdl"),
             include_str!("../../examples/laptop.kdl"),
-            "purlin \"v1alpha1\"\nnode \"a\" {\n /-label \"x\" \"y\"\n defaults { devices { device \"a.b/c\" { path \"/dev/x\" \"/dev/y\"; /-env \"A\" \"1\"; }; }; }\n runtimes { hook \"h\" stage=\"poststop\" path=/-\"/x\" \"/y\" { when { device \"a.b/c\" } } }\n}\n",
+            "purlin \"v1alpha1\"\nnode \"a\" {\n /-label \"x\" \"y\"\n defaults { devices { device \"a.b/cc\" { path \"/dev/x\" \"/dev/y\"; /-env \"A\" \"1\"
+} } }
+ /- target kubelet=\"1.35\" {}
+ runtimes { hook \"h\" stage=\"poststop\" /-path=\"/x\" path=\"/y\" { when { device \"a.b/cc\"; }; } }\n}\n",
         ] {
             let mut sources = Sources::default();
             let file = sources.add("a.kdl", text);

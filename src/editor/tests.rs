@@ -389,3 +389,76 @@ fn every_place_of_every_text_has_an_answer() {
         }
     }
 }
+
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "\"",
+    "'",
+    "#",
+    "#\"",
+    "- ",
+    ": ",
+    "=",
+    ";",
+    "\\",
+    "\n",
+    "\r\n",
+    "\r",
+    "  ",
+    "/*",
+    "*/",
+    "/-",
+    "//",
+    "| ",
+    ", ",
+    "\t",
+    "\u{1f600}",
+    "\u{feff}",
+    "purlin ",
+    "node ",
+    "\"a\" ",
+    "spec",
+    "networks",
+    "devices",
+    "runtimes",
+    "hooks",
+    "defaults",
+    "when",
+    "device ",
+    "include ",
+    "network ",
+    "handler ",
+    "&a ",
+    "*a ",
+    "!t ",
+    "\"\"\"\n",
+    "#true",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 64, failure_persistence: None, ..Default::default() })]
+    #[test]
+    fn no_text_makes_an_answer_fail(pieces in proptest::collection::vec(0..PIECES.len(), 0..60)) {
+        let text: String = pieces.iter().map(|at| PIECES[*at]).collect();
+        let files = || Vec::new();
+        let known = Known { names: &known, files: &files, snippets: true };
+        for syntax in [Syntax::Kdl, Syntax::Yaml, Syntax::Json] {
+            let spots = spots(&text, syntax, schema());
+            for spot in &spots {
+                assert!(text.get(spot.span.clone()).is_some());
+            }
+            let _ = (symbols(&spots), is_spec(&text, syntax, schema()));
+            for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                if let Some((range, _)) = complete(&text, at, syntax, schema(), &known) {
+                    assert!(text.get(range.clone()).is_some() && range.start <= at, "{syntax:?} {at} {range:?}");
+                }
+                let _ = (hover(&text, at, syntax, schema(), &spots, &[]), target(&spots, at));
+            }
+        }
+    }
+}

@@ -7,6 +7,9 @@ use crate::source::{Schema, Shape};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+/// Steps of a way: no place of a spec is as deep.
+const DEPTH: usize = 64;
+
 /// One step of the way to the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Step {
@@ -103,6 +106,9 @@ impl<'t> Scan<'t> {
         }
         while self.text[at..end].starts_with("- ") || &self.text[at..end] == "-" {
             self.above.retain(|(c, step)| *c < column || (*c == column && *step != Step::Item));
+            if self.above.len() > DEPTH {
+                return last.then_some(None);
+            }
             self.above.push((column, Step::Item));
             let rest = &self.text[at + 1..end];
             let spaces = rest.len() - rest.trim_start_matches(' ').len();
@@ -199,7 +205,10 @@ impl<'t> Scan<'t> {
             }
             let indent = line.len() - line.trim_start_matches(' ').len();
             let dash = content.starts_with("- ") || content == "-";
-            if indent < column && !(dash && !down) || (dash && down && indent <= column) {
+            let outside = indent < column;
+            // The dash of the item that the mapping is has its first key behind it.
+            let first = outside && dash && !down;
+            if outside && !first {
                 return false;
             }
             if let Some((at, key)) = key(line)
@@ -207,7 +216,7 @@ impl<'t> Scan<'t> {
             {
                 given.insert(key);
             }
-            !(dash && indent < column)
+            !first
         };
         if !own {
             for line in self.text[..start].lines().rev() {

@@ -50,8 +50,8 @@ const BYTES: usize = 1 << 20;
 
 /// Reads a spec and all that it includes: itself first, then the nearest.
 ///
-/// `path` is the spec's own below the tree. `None` when a text is so broken that there is nothing to go on with; what
-/// is wrong is in the findings, and an include that cannot be followed leaves the others to be read.
+/// `path` is the spec's own below the tree. `None` when a text is so broken, or so much is missing, that what is left would
+/// be told of faults that it does not have; what is wrong is in the findings.
 pub fn load(
     sources: &mut Sources,
     (file, path): (FileId, &str),
@@ -77,6 +77,7 @@ pub fn load(
                 Ok(target) => target,
                 Err((message, help)) => {
                     findings.push(refuse(message, &help));
+                    sound = false;
                     continue;
                 }
             };
@@ -96,6 +97,7 @@ pub fn load(
                 Ok(read) => read,
                 Err(why) => {
                     findings.push(refuse(format!("`{name}` cannot be read"), &why));
+                    sound = false;
                     continue;
                 }
             };

@@ -15,6 +15,7 @@
 //! | `x-purlin-json` | a property | free-form JSON: one string in KDL |
 //! | `x-purlin-one-of` | an object | groups of fields of which exactly one must be there |
 //! | `x-purlin-planned` | a property | in the schema, but not compiled by this version |
+//! | `x-purlin-section` | a property | a section of the spec |
 //! | `x-purlin-since` | a property | `{"containerd": "2.1"}`: the first version that can carry it |
 //! | `x-purlin-default` | a property | what holds when it is not given, in words |
 //! | `x-purlin-form` | a text | what its `format` asks for, in words |

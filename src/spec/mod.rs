@@ -15,7 +15,7 @@ pub use scalar::{
 };
 pub use schema::{
     FACTS_SCHEMA_TEXT, PART_SCHEMA_TEXT, SCHEMA_TEXT, generate as generate_schema, generate_facts,
-    generate_part, part_validator, schema, schema_of, validator,
+    generate_part, schema, schema_of, validator,
 };
 pub use symbols::{HookSymbol, Program, RuntimeSymbol, Symbols};
 

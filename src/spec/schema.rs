@@ -31,17 +31,6 @@ pub fn validator() -> Option<&'static Validator> {
     VALIDATOR.as_ref()
 }
 
-/// The compiled schema of parts.
-#[must_use]
-pub fn part_validator() -> Option<&'static Validator> {
-    static PART: LazyLock<Option<Validator>> = LazyLock::new(|| {
-        let schema =
-            Schema::new(serde_json::from_str(PART_SCHEMA_TEXT).unwrap_or_default()).with_formats(FORMATS);
-        Validator::new(&schema, &FORMATS).ok()
-    });
-    PART.as_ref()
-}
-
 /// Makes the schema from the Rust types.
 #[must_use]
 pub fn generate() -> Json {

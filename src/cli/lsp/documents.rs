@@ -84,6 +84,8 @@ pub struct Documents {
     /// The directory that holds specs and what they include, when it was named.
     tree: Option<PathBuf>,
     open: BTreeMap<String, Open>,
+    /// Where someone types.
+    latest: String,
     /// Files whose findings are to be shown anew.
     pub changed: BTreeSet<String>,
 }
@@ -145,6 +147,7 @@ impl Documents {
         };
         self.open.insert(name.clone(), open);
         self.touch(&name);
+        self.latest = name;
     }
 
     /// Applies changes in their order; of a document that is not open there is nothing to change.
@@ -170,6 +173,7 @@ impl Documents {
         open.text = text.into();
         open.version = version;
         self.touch(&name);
+        self.latest = name;
     }
 
     pub fn close(&mut self, uri: &Uri) {
@@ -198,14 +202,10 @@ impl Documents {
         self.open.values_mut().for_each(|open| open.wanted += 1);
     }
 
-    /// The next document to look at: `first` if it is one, for that is where someone is typing.
-    pub fn next(&mut self, first: Option<&str>) -> Option<Task> {
-        let stale = |open: &&Open| !open.is_fresh();
-        let name =
-            first
-                .filter(|name| self.open.get(*name).as_ref().is_some_and(stale))
-                .map(str::to_owned)
-                .or_else(|| self.open.iter().find(|(_, open)| stale(open)).map(|(name, _)| name.clone()))?;
+    /// The next document to look at, first the one in which someone types.
+    pub fn next(&mut self) -> Option<Task> {
+        let stale = |name: &String| self.open.get(name).is_some_and(|open| !open.is_fresh());
+        let name = std::iter::once(&self.latest).chain(self.open.keys()).find(|name| stale(name))?.clone();
         let tree = self.tree_of(&name);
         let open = self.open.get_mut(&name)?;
         Some(Task { text: Arc::clone(&open.text), syntax: open.syntax, wanted: open.wanted, tree, name })
@@ -249,12 +249,22 @@ impl Documents {
     }
 
     /// What is known of the specs that a file is part of, its own first; only of those that say that they are ours.
-    pub fn specs_with(&self, name: &str) -> Vec<Arc<Analysis>> {
+    fn around(&self, name: &str) -> Vec<Arc<Analysis>> {
         let own = self.open.get(name);
         let others = self.open.iter().filter(|(other, _)| *other != name).map(|(_, open)| open);
         let told =
             own.into_iter().chain(others).filter(|open| open.ours).filter_map(|open| open.analysis.as_ref());
         told.filter(|analysis| analysis.file(name).is_some()).map(Arc::clone).collect()
+    }
+
+    /// The same, of those that know the file as it is now, so that places in it are right.
+    pub fn specs_with(&self, name: &str) -> Vec<Arc<Analysis>> {
+        let mut specs = self.around(name);
+        specs.retain(|spec| {
+            let known = spec.file(name).map(|file| spec.sources.text(file.id));
+            self.open.get(name).is_none_or(|open| known == Some(&*open.text))
+        });
+        specs
     }
 
     /// All that is known.
@@ -263,9 +273,9 @@ impl Documents {
         ours.filter_map(|open| open.analysis.as_ref()).map(Arc::clone).collect()
     }
 
-    /// The names of a collection in the specs that a file is part of, also as they were before a text broke.
+    /// What is known of the specs that a file is part of, also as they were before a text broke: names stay what they are.
     pub fn names(&self, name: &str) -> Vec<Arc<Analysis>> {
-        let mut specs = self.specs_with(name);
+        let mut specs = self.around(name);
         specs.extend(self.open.get(name).and_then(|open| open.whole.clone()));
         specs
     }

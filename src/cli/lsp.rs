@@ -134,7 +134,8 @@ async fn publish(
             let open = documents.get(&name);
             let version = open.map(|open| open.version);
             let mut told: Vec<lsp::Diagnostic> = Vec::new();
-            for analysis in documents.specs() {
+            // A spec that knows a part as it was before is about to be looked at again, and says then what it has to say.
+            for analysis in documents.specs_with(&name) {
                 for diagnostic in diagnostics(&analysis, &name, &documents) {
                     if !told.contains(&diagnostic) {
                         told.push(diagnostic);

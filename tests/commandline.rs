@@ -1,6 +1,10 @@
 //! The command line beyond its commands: help, completion, manual pages, and what is written about it elsewhere.
 
+#[path = "common/cli.rs"]
+mod cli;
+
 use clap::Command;
+use cli::{purlin, said};
 use purlin::cli::command;
 
 /// The commands in the order in which help shows them.
@@ -77,5 +81,89 @@ fn hooks_name_commands_that_are_there() {
         command().try_get_matches_from(&line).unwrap_or_else(|e| panic!("{line:?}: {e}"));
         // The pattern as YAML has it, not as a double-quoted string would change it.
         assert!(text("files").contains("kdl") && text("files").contains(r"\."), "{}", text("files"));
+    }
+}
+
+#[cfg(feature = "man")]
+#[test]
+fn every_command_has_a_manual_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = purlin(dir.path(), &["man", "pages/man1"]);
+    assert!(out.status.success() && said(&out).is_empty(), "{}", said(&out));
+    let root = command();
+    let mut expected: Vec<_> =
+        commands(&root).iter().map(|command| format!("purlin-{}.1", command.get_name())).collect();
+    expected.push("purlin.1".to_owned());
+    expected.sort();
+    let pages = dir.path().join("pages/man1");
+    let mut names: Vec<_> = std::fs::read_dir(&pages)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, expected);
+    for name in &names {
+        let page = std::fs::read_to_string(pages.join(name)).unwrap();
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"] {
+            assert!(page.contains(&format!("\n.SH {section}\n")), "{name} has no {section}");
+        }
+        assert!(page.contains(&format!(".TH {} 1", name.trim_end_matches(".1"))), "{name}: {page}");
+    }
+    let main = std::fs::read_to_string(pages.join("purlin.1")).unwrap();
+    for word in ["EXIT STATUS", "FILES", "ENVIRONMENT", "NO_COLOR", "GITHUB_STEP_SUMMARY", "COLUMNS"] {
+        assert!(main.contains(word), "{word}");
+    }
+    assert_eq!(purlin(dir.path(), &["man"]).stdout, main.as_bytes());
+    // What cannot be written is said.
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let out = purlin(dir.path(), &["man", "file"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert!(said(&out).contains("`file`"), "{}", said(&out));
+}
+
+/// What fish would be told to offer after these words.
+fn offered(words: &[&str]) -> Vec<String> {
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_purlin"))
+        .env("PURLIN_COMPLETE", "fish")
+        .args(["--", "purlin"])
+        .args(words)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", said(&out));
+    let text = String::from_utf8(out.stdout).unwrap();
+    text.lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn completion_offers_codes_paths_and_documents() {
+    let codes = offered(&["explain", "PUR01"]);
+    assert!(codes.len() > 5 && codes.iter().all(|code| code.starts_with("PUR01")), "{codes:?}");
+    assert_eq!(offered(&["explain", "pur0101"]), ["PUR0101"]);
+    assert_eq!(offered(&["explain", "networks.pods.bri"]), ["networks.pods.bridge"]);
+    assert!(offered(&["explain", ""]).contains(&"networks".to_owned()));
+    assert_eq!(offered(&["explain", "é"]), [""; 0]);
+    assert_eq!(offered(&["schema", "dia"]), ["diagnostics"]);
+    assert_eq!(offered(&["observe", "--platform", "gen"]), ["generic"]);
+}
+
+#[test]
+fn scripts_for_completion() {
+    let here = std::path::Path::new(".");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let fixed = purlin(here, &["completion", shell]);
+        assert!(fixed.status.success() && !fixed.stdout.is_empty(), "{shell}: {}", said(&fixed));
+        assert!(!said(&fixed).contains("PURLIN_COMPLETE"), "{shell}");
+        let asking = purlin(here, &["completion", shell, "--dynamic"]);
+        assert!(asking.status.success() && said(&asking).contains("PURLIN_COMPLETE"), "{}", said(&asking));
+    }
+    // Set to nothing, or to 0, or what is not a shell: no answer where none was asked for, and no noise.
+    for (value, code) in [("", 0), ("0", 0), ("nonsense", 2)] {
+        let out = std::process::Command::new(env!("CARGO_BIN_EXE_purlin"))
+            .env("PURLIN_COMPLETE", value)
+            .arg("--version")
+            .output()
+            .unwrap();
+        assert_eq!(out.status.code(), Some(code), "{value}");
+        assert!(out.stderr.is_empty() && out.stdout.is_empty() == (code == 2), "{value}: {}", said(&out));
     }
 }

@@ -1,5 +1,6 @@
 //! `purlin explain`
 
+use super::completion::explainable;
 use super::tree::TreeOption;
 use super::{FACTS_AND_TREES, Failure, OUTPUT, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, CODES, Code, Findings, Sources, guess};
@@ -9,6 +10,7 @@ use crate::host::Root;
 use crate::source::{Astray, Located, Syntax, locate};
 use crate::spec;
 use clap::{Args, ValueEnum, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -16,7 +18,7 @@ pub struct Explain {
     /// A path of the spec, like networks.pods.bridge.mtu, or a diagnostic code, like PUR0101.
     ///
     /// Without either, all codes are listed.
-    #[arg(value_name = "PATH|CODE")]
+    #[arg(value_name = "PATH|CODE", add = ArgValueCompleter::new(explainable))]
     what: Option<String>,
     /// Say also what this spec sets there, in which line of which file, and what it becomes.
     #[arg(long, value_name = "FILE", requires = "what", value_hint = ValueHint::FilePath)]

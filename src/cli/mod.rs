@@ -12,6 +12,8 @@ mod fix;
 mod fmt;
 mod git;
 mod input;
+#[cfg(feature = "man")]
+mod man;
 mod migrate;
 mod observe;
 mod parallel;
@@ -109,6 +111,9 @@ enum Command {
     Schema(schema::SchemaCommand),
     /// Print a completion script for a shell.
     Completion(completion::Completion),
+    /// Print the manual page, or write one per command into a directory.
+    #[cfg(feature = "man")]
+    Man(man::ManCommand),
 }
 
 /// Something that keeps a command from doing its work, already in words for a person.
@@ -150,6 +155,10 @@ pub fn command() -> clap::Command {
 /// Runs the command that the arguments name, and gives the process's exit code.
 #[must_use]
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    if let Some(code) = completion::answer(&arguments) {
+        return ExitCode::from(code);
+    }
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -171,6 +180,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Explain(command) => command.run(&session),
         Command::Schema(command) => command.run(&session),
         Command::Completion(command) => command.run(&session),
+        #[cfg(feature = "man")]
+        Command::Man(command) => command.run(&session),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

@@ -167,3 +167,155 @@ fn scripts_for_completion() {
         assert!(out.stderr.is_empty() && out.stdout.is_empty() == (code == 2), "{value}: {}", said(&out));
     }
 }
+
+/// All scripts in a CI system's file: what stands at `run` and `script`.
+fn scripts(value: &serde_yaml::Value, found: &mut Vec<String>) {
+    if let Some(map) = value.as_mapping() {
+        for (key, inner) in map {
+            match key.as_str() {
+                Some("run") => found.push(inner.as_str().unwrap().to_owned()),
+                Some("script") => {
+                    found.extend(inner.as_sequence().unwrap().iter().map(|l| l.as_str().unwrap().to_owned()));
+                }
+                _ => scripts(inner, found),
+            }
+        }
+    }
+    for inner in value.as_sequence().into_iter().flatten() {
+        scripts(inner, found);
+    }
+}
+
+/// The purlin commands of a script, as arguments. What an array holds stands for the array.
+fn purlin_lines(script: &str) -> Vec<Vec<String>> {
+    let arrays = |name: &str| -> Vec<String> {
+        let starts = [format!("{name}=("), format!("{name}+=(")];
+        script
+            .lines()
+            .flat_map(|line| starts.iter().filter_map(move |start| line.split(start.as_str()).nth(1)))
+            .flat_map(|rest| words(rest.split(')').next().unwrap()))
+            .collect()
+    };
+    let mut found = Vec::new();
+    for line in script.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        let all = words(line);
+        let Some(at) = all.iter().position(|word| word == "purlin") else { continue };
+        let operator = |word: &String| ["||", "&&", "|", ">", ";"].contains(&word.as_str());
+        let line = all[at..].iter().take_while(|word| !operator(word));
+        found.push(
+            line.flat_map(|word| match word.strip_prefix("${").and_then(|w| w.strip_suffix("[@]}")) {
+                Some(name) => arrays(name),
+                None => vec![word.clone()],
+            })
+            .collect(),
+        );
+    }
+    found
+}
+
+const CI: [(&str, usize); 3] =
+    [("examples/ci/github.yml", 3), ("examples/ci/gitlab.yml", 2), ("examples/ci/action/action.yml", 2)];
+
+#[test]
+fn what_ci_examples_run_is_understood() {
+    for (path, count) in CI {
+        let mut found = Vec::new();
+        scripts(&yaml(path), &mut found);
+        // What is only proposed, in a comment, is held to it as well.
+        let text =
+            std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+        let proposed = text.lines().filter_map(|line| line.trim_start().strip_prefix("# - run: "));
+        found.extend(proposed.map(ToOwned::to_owned));
+        let mut lines = 0;
+        for script in &found {
+            // An expression in a script is a hole for whoever may choose a branch's name.
+            assert!(!script.contains("${{"), "{path}: {script}");
+            for line in purlin_lines(script) {
+                command().try_get_matches_from(&line).unwrap_or_else(|e| panic!("{path}: {line:?}: {e}"));
+                lines += 1;
+            }
+        }
+        assert_eq!(lines, count, "{path}");
+    }
+    let action = yaml(CI[2].0);
+    for step in action["runs"]["steps"].as_sequence().unwrap() {
+        assert_eq!(step["shell"].as_str(), Some("bash"), "a step of a composite action names its shell");
+    }
+    for input in ["specs", "against", "tree"] {
+        assert!(action["inputs"][input]["description"].is_string(), "{input}");
+    }
+}
+
+/// The action's scripts with names that a careless one would run.
+#[test]
+fn the_action_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let odd = "fl eet$(touch owned)'";
+    for sub in ["nodes", "parts"] {
+        std::fs::create_dir_all(at(odd).join(sub)).unwrap();
+    }
+    for file in ["nodes/edge-a.kdl", "nodes/edge-b.kdl", "parts/base.kdl"] {
+        let from = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet").join(file);
+        std::fs::copy(from, at(odd).join(file)).unwrap();
+    }
+    let git = |arguments: &[&str]| {
+        let out = std::process::Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example", "-c", "commit.gpgsign=false"])
+            .args(arguments)
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        assert!(out.status.success(), "{}", said(&out));
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "one"]);
+    let node = at(odd).join("nodes/edge-b.kdl");
+    let text = std::fs::read_to_string(&node).unwrap();
+    let changed = text.replace("9000", "1450");
+    assert_ne!(changed, text);
+    std::fs::write(&node, changed).unwrap();
+    // A stand-in for gh, which keeps what it was told.
+    std::fs::create_dir(at("bin")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_purlin"), at("bin/purlin")).unwrap();
+    std::fs::write(at("bin/gh"), "#!/bin/sh\nprintf '%s\\n' \"$@\" > told\ntest -z \"$DENIED\"\n").unwrap();
+    std::fs::set_permissions(at("bin/gh"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+
+    let action = yaml(CI[2].0);
+    let step = |index: usize, env: &[(&str, &str)]| {
+        let script = action["runs"]["steps"][index]["run"].as_str().unwrap();
+        let path = format!("{}:{}", at("bin").display(), std::env::var("PATH").unwrap());
+        std::process::Command::new("bash")
+            .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
+            .current_dir(dir.path())
+            .env("PATH", path)
+            .env("RUNNER_TEMP", dir.path())
+            .env("GITHUB_STEP_SUMMARY", at("summary.md"))
+            .env("NUMBER", "7")
+            .envs(env.iter().copied())
+            .output()
+            .unwrap()
+    };
+    let specs = format!("\n{odd}\n");
+    let given = [("SPECS", specs.as_str()), ("TREE", ""), ("AGAINST", "HEAD")];
+    let check = step(0, &given);
+    assert!(check.status.success(), "{}", said(&check));
+    let diff = step(1, &given);
+    assert!(diff.status.success() && said(&diff).contains("edge-b"), "{}", said(&diff));
+    let summary = std::fs::read_to_string(at("summary.md")).unwrap();
+    assert!(summary.contains("edge-b") && summary.contains("1450"), "{summary}");
+    let comment = step(2, &[]);
+    assert!(comment.status.success() && comment.stdout.is_empty(), "{}", said(&comment));
+    assert!(std::fs::read_to_string(at("told")).unwrap().starts_with("pr\ncomment\n7\n--edit-last\n"));
+    let denied = step(2, &[("DENIED", "1")]);
+    assert!(denied.status.success() && said(&denied).starts_with("::warning::"), "{}", said(&denied));
+    // A tree of its own, and what cannot be said: the step fails with it.
+    let named = format!("{odd}/nodes/edge-b.kdl");
+    let with_tree = [("SPECS", named.as_str()), ("TREE", odd), ("AGAINST", "HEAD")];
+    let out = step(0, &with_tree);
+    assert!(out.status.success(), "{}", said(&out));
+    let out = step(1, &[("SPECS", odd), ("TREE", ""), ("AGAINST", "--output=owned")]);
+    assert_eq!(out.status.code(), Some(2), "{}", said(&out));
+    assert!(!at("owned").exists() && !dir.path().join("owned)'").exists());
+}

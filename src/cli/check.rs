@@ -5,7 +5,7 @@ use super::fix::{Fixed, Mended, mend};
 use super::parallel::in_parallel;
 use super::specs::{Changed, SpecFile, specs};
 use super::tree::TreeOption;
-use super::{Failure, Outcome, OutputFormat, Session, ci, input};
+use super::{Failure, OUTPUT, Outcome, OutputFormat, Session, ci, input};
 use crate::diag::{self, Findings, Report, Sources};
 use crate::emission::emit;
 use crate::host::Root;
@@ -26,7 +26,7 @@ pub struct Check {
     #[command(flatten)]
     changed: Changed,
     /// How to print.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = OUTPUT)]
     format: OutputFormat,
     /// Change the specs where it is certain what was meant, then say what is left.
     #[arg(long)]

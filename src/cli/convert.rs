@@ -1,24 +1,24 @@
 //! `purlin convert`
 
 use super::rewrite::{SyntaxWord, Text, fault, show};
-use super::{Failure, Outcome, Session};
+use super::{Failure, OUTPUT, Outcome, Session};
 use crate::diag::{Findings, Sources};
 use crate::host;
 use crate::source::{Rewritten, Syntax, convert, make_whole, parse, rename_includes};
 use crate::spec::{schema, validator};
-use clap::Args;
+use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Convert {
     /// A node spec (.kdl, .yaml, .json); `-` is stdin.
-    #[arg(value_name = "SPEC")]
+    #[arg(value_name = "SPEC", value_hint = ValueHint::FilePath)]
     spec: PathBuf,
     /// The syntax to write.
     #[arg(long, value_enum, value_name = "SYNTAX")]
     to: SyntaxWord,
     /// Where to write it; without it, it goes to stdout.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// The syntax of what is read, where no file name tells it: on stdin.
     #[arg(long, value_enum, value_name = "SYNTAX")]

@@ -5,7 +5,7 @@ use super::git::Revision;
 use super::parallel::in_parallel;
 use super::specs::{Changed, SpecFile, is_ours, specs};
 use super::tree::{TreeOption, plain};
-use super::{Failure, Outcome, OutputFormat, Session, ci, input};
+use super::{Failure, OUTPUT, Outcome, OutputFormat, Session, ci, input};
 use crate::diag::{self, Findings, Report, Settled, Sources};
 use crate::emission::emit;
 use crate::facts::Facts;
@@ -13,7 +13,7 @@ use crate::host::{self, Observed, Root};
 use crate::node::Node;
 use crate::plan::{self, NodeDiff, Plan};
 use crate::source::{Syntax, Tree};
-use clap::Args;
+use clap::{Args, ValueHint};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct DiffCommand {
     #[arg(long, value_name = "REV", conflicts_with = "against_spec")]
     against: Option<String>,
     /// Compare with what another spec comes to.
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, value_name = "SPEC", value_hint = ValueHint::FilePath)]
     against_spec: Option<PathBuf>,
     #[command(flatten)]
     facts: FactsOption,
@@ -35,10 +35,10 @@ pub struct DiffCommand {
     #[command(flatten)]
     changed: Changed,
     /// Count the lines of each change, and leave them out.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     stat: bool,
     /// How to print.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = OUTPUT)]
     format: OutputFormat,
 }
 

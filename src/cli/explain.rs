@@ -1,32 +1,35 @@
 //! `purlin explain`
 
+use super::completion::explainable;
 use super::tree::TreeOption;
-use super::{Failure, Outcome, OutputFormat, Session, input};
+use super::{FACTS_AND_TREES, Failure, OUTPUT, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, CODES, Code, Findings, Sources, guess};
 use crate::emission::emit;
 use crate::explain;
 use crate::host::Root;
 use crate::source::{Astray, Located, Syntax, locate};
 use crate::spec;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use clap_complete::engine::ArgValueCompleter;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct Explain {
-    /// A path of the spec, like networks.pods.bridge.mtu, or a diagnostic code, like PUR0101. Without either, all codes are
-    /// listed.
-    #[arg(value_name = "PATH|CODE")]
+    /// A path of the spec, like networks.pods.bridge.mtu, or a diagnostic code, like PUR0101.
+    ///
+    /// Without either, all codes are listed.
+    #[arg(value_name = "PATH|CODE", add = ArgValueCompleter::new(explainable))]
     what: Option<String>,
     /// Say also what this spec sets there, in which line of which file, and what it becomes.
-    #[arg(long, value_name = "FILE", requires = "what")]
+    #[arg(long, value_name = "FILE", requires = "what", value_hint = ValueHint::FilePath)]
     spec: Option<PathBuf>,
     #[command(flatten)]
     tree: TreeOption,
     /// Facts of the node, as `purlin observe` writes them, for what the value becomes.
-    #[arg(long, value_name = "FILE", requires = "spec")]
+    #[arg(long, value_name = "FILE", requires = "spec", value_hint = ValueHint::FilePath, help_heading = FACTS_AND_TREES)]
     facts: Option<PathBuf>,
     /// How to print.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = OUTPUT)]
     format: Format,
 }
 
@@ -78,6 +81,11 @@ impl Explain {
     }
 
     fn in_spec(&self, located: &Located<'_>, file: &Path, session: &Session) -> Outcome {
+        if located.shape.is_include() || located.shape.is_defaults() {
+            return Err(Failure(
+                "includes and defaults are worked into the spec as it counts; ask for a value that they bring, or leave out `--spec`".to_owned(),
+            ));
+        }
         let host = self.facts.as_deref().map(input::facts_file).transpose()?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();

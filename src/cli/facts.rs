@@ -1,6 +1,6 @@
 //! Facts that stand in for hosts, from files.
 
-use super::{Failure, input};
+use super::{FACTS_AND_TREES, Failure, input};
 use crate::facts::Facts;
 use clap::Args;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default, Args)]
 pub struct FactsOption {
     /// Facts of the node, as `purlin observe` writes them. A directory holds NODE.facts.json for each node.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = FACTS_AND_TREES)]
     pub facts: Option<PathBuf>,
     /// One file for all is read once.
     #[arg(skip)]

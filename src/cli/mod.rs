@@ -14,6 +14,8 @@ mod git;
 mod input;
 #[cfg(feature = "lsp")]
 mod lsp;
+#[cfg(feature = "man")]
+mod man;
 mod migrate;
 mod observe;
 mod parallel;
@@ -24,20 +26,24 @@ mod specs;
 mod tree;
 
 use crate::diag::{obeyed, visible_line};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// Headings of options in the help.
+const FACTS_AND_TREES: &str = "Facts and trees";
+const OUTPUT: &str = "Output";
 
 /// One checked node spec, compiled to everything a Kubernetes node's runtimes, networks and devices need.
 #[derive(Debug, Parser)]
 #[command(name = "purlin", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Arguments {
     /// Work on the tree below this directory as if it were the host's file system; nothing outside it is touched.
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = FACTS_AND_TREES)]
     root: Option<PathBuf>,
     /// When to use colours.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN", help_heading = OUTPUT)]
     color: Color,
     #[command(subcommand)]
     command: Command,
@@ -68,29 +74,53 @@ enum OutputFormat {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Say what is wrong with specs: first all of their shape, then all of their meaning. Exit code: 0 fine (warnings too), 1 errors, 2 could not look.
+    /// Say all that is wrong with specs, or with directories of them.
+    ///
+    /// First all that is wrong with their shape, then all that is wrong with their meaning; each with a code, the place
+    /// and the remedy. Exit code: 0 fine (warnings too), 1 errors, 2 could not look.
     Check(check::Check),
-    /// Show what applying a spec would change. Exit code: 0 nothing, 1 differences, 2 could not say.
+    /// Show what applying a spec would change.
+    ///
+    /// With the impact on running work, and the line of the spec behind each change. Without --facts, --root and
+    /// --against it looks at this host. Exit code: 0 nothing, 1 differences, 2 could not say.
     Diff(diff::DiffCommand),
     /// Write the files that follow from a spec below a directory.
+    ///
+    /// All of them or none. Exit code: 0 done, 1 errors, 2 could not write.
     Render(render::Render),
-    /// Lay specs out in the one style, in place; comments, numbers and strings stay as they are written. Exit code: 0 fine, 1 a text has errors (or would change, with --check and --diff), 2 could not read or write.
+    /// Lay specs out in the one style, in place.
+    ///
+    /// Comments, numbers and strings stay as they are written. Exit code: 0 fine, 1 a text has errors (or would change,
+    /// with --check and --diff), 2 could not read or write.
     Fmt(fmt::Fmt),
     /// Write a spec in another syntax, with its comments.
+    ///
+    /// Exit code: 0 done, 1 errors, 2 could not read or write.
     Convert(convert::Convert),
-    /// Rewrite specs of an old version for the newest, in place. Exit codes as for fmt.
+    /// Rewrite specs of an old version for the newest, in place.
+    ///
+    /// Exit codes as for fmt.
     Migrate(migrate::Migrate),
     /// Write down all about this host that a plan or a diff depends on.
+    ///
+    /// Versions, files, plugins, devices and links. Exit code: 0 done, 2 could not look or write.
     Observe(observe::Observe),
-    /// Explain a path of the spec, or a diagnostic code, at length. Exit code: 0 done, 1 the spec has errors, 2 there is no such thing.
+    /// Explain a path of the spec, or a diagnostic code, at length.
+    ///
+    /// Exit code: 0 done, 1 the spec has errors, 2 there is no such thing.
     Explain(explain::Explain),
-    /// Print the JSON Schema of a spec, or of another document that purlin reads or writes; or a spec's KDL form.
+    /// Print the JSON Schema of a spec or another document, or a spec's KDL form.
     Schema(schema::SchemaCommand),
     /// Print a completion script for a shell.
     Completion(completion::Completion),
-    /// Serve an editor over stdin and stdout with the Language Server Protocol. Exit code: 0 when the editor said goodbye first, 1 else.
+    /// Serve an editor over stdin and stdout with the Language Server Protocol.
+    ///
+    /// Exit code: 0 when the editor said goodbye first, 1 else.
     #[cfg(feature = "lsp")]
     Lsp(lsp::Lsp),
+    /// Print the manual page, or write one per command into a directory.
+    #[cfg(feature = "man")]
+    Man(man::ManCommand),
 }
 
 /// Something that keeps a command from doing its work, already in words for a person.
@@ -123,9 +153,19 @@ struct Session {
     width: usize,
 }
 
+/// The command line as clap knows it: for tests of what is written about it elsewhere.
+#[must_use]
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
 /// Runs the command that the arguments name, and gives the process's exit code.
 #[must_use]
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    if let Some(code) = completion::answer(&arguments) {
+        return ExitCode::from(code);
+    }
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -149,6 +189,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Completion(command) => command.run(&session),
         #[cfg(feature = "lsp")]
         Command::Lsp(command) => command.run(&session),
+        #[cfg(feature = "man")]
+        Command::Man(command) => command.run(&session),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),

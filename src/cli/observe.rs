@@ -1,22 +1,24 @@
 //! `purlin observe`
 
-use super::{Failure, Outcome, Session};
+use super::completion::platforms;
+use super::{Failure, OUTPUT, Outcome, Session};
 use crate::facts;
 use crate::facts::platform::{PLATFORMS, Platform};
 use crate::host::{self, Root};
-use clap::Args;
+use clap::{Args, ValueHint};
+use clap_complete::engine::ArgValueCandidates;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct Observe {
     /// Where to write the facts; without it they go to stdout.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// The distribution whose places are looked at.
-    #[arg(long, default_value = "generic", value_name = "NAME")]
+    #[arg(long, default_value = "generic", value_name = "NAME", add = ArgValueCandidates::new(platforms))]
     platform: String,
     /// Look at this path too: a directory is one more place, a binary is looked for.
-    #[arg(long = "path", value_name = "PATH")]
+    #[arg(long = "path", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<String>,
 }
 

@@ -1,27 +1,27 @@
 //! `purlin render`
 
 use super::tree::TreeOption;
-use super::{Failure, Outcome, OutputFormat, Session, input};
+use super::{FACTS_AND_TREES, Failure, OUTPUT, Outcome, OutputFormat, Session, input};
 use crate::diag::{Findings, Sources, visible_line};
 use crate::emission::emit;
 use crate::host::{Lock, Root, Transaction, bases};
 use crate::plan::{self, Operation};
-use clap::Args;
+use clap::{Args, ValueHint};
 use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct Render {
     /// A node spec (.kdl, .yaml, .json).
-    #[arg(value_name = "SPEC")]
+    #[arg(value_name = "SPEC", value_hint = ValueHint::FilePath)]
     spec: PathBuf,
     #[command(flatten)]
     tree: TreeOption,
     /// The directory to write below; made when it is not there. Needed, unless --root names the tree.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = OUTPUT)]
     output: Option<PathBuf>,
     /// Facts of the node that the files are for.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = FACTS_AND_TREES)]
     facts: Option<PathBuf>,
 }
 

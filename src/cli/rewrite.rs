@@ -1,5 +1,6 @@
 //! What the commands share that write specs anew: they read a text, and put another in its place, whole or not at all.
 
+use super::specs::texts;
 use super::{Failure, Outcome, OutputFormat, Session, input};
 use crate::diag::{FileId, Findings, Sources, masked, visible_line, visible_text};
 use crate::host;
@@ -103,11 +104,19 @@ impl Texts {
     /// Writes every text anew. What is wrong with one must not keep the others from it.
     pub fn run(&self, session: &Session, words: &Words, rewrite: Rewrite<'_>) -> Outcome {
         let mut code = 0;
-        for path in &self.specs {
-            code = code.max(self.one(path, session, words, rewrite).unwrap_or_else(|Failure(message)| {
-                session.fail(&message);
-                2
-            }));
+        let failed = |Failure(message)| {
+            session.fail(&message);
+            2
+        };
+        for argument in &self.specs {
+            match texts(argument) {
+                Ok(paths) => {
+                    for path in paths {
+                        code = code.max(self.one(&path, session, words, rewrite).unwrap_or_else(failed));
+                    }
+                }
+                Err(failure) => code = code.max(failed(failure)),
+            }
         }
         Ok(code)
     }

@@ -1,9 +1,9 @@
 //! Which specs a command is about: files as they are named, and all those below a directory.
 
-use super::Failure;
 use super::git::Revision;
 use super::input::Spec;
 use super::tree::{Files, TreeOption};
+use super::{FACTS_AND_TREES, Failure};
 use crate::source::Syntax;
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,7 +65,7 @@ fn of_one(argument: &Path, tree: &TreeOption) -> Result<Vec<SpecFile>, Failure> 
 #[derive(Clone, Debug, Default, Args)]
 pub struct Changed {
     /// Only specs that are not as they were at this Git revision, themselves or in what they include.
-    #[arg(long, value_name = "REV")]
+    #[arg(long, value_name = "REV", help_heading = FACTS_AND_TREES)]
     changed_since: Option<String>,
     /// By tree: the paths below it that changed.
     #[arg(skip)]
@@ -98,6 +98,21 @@ impl Changed {
             Spec::Broken => false,
         }
     }
+}
+
+/// The files that an argument means: itself, or of a directory the specs and parts in it.
+pub fn texts(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !argument.is_dir() {
+        return Ok(vec![argument.to_path_buf()]);
+    }
+    let mut names = Vec::new();
+    walk(argument, &mut names)?;
+    names.sort();
+    // What cannot be read is told where it is read again.
+    names.retain(|path| {
+        std::fs::read(path).map_or(true, |bytes| is_ours(&path.display().to_string(), &bytes))
+    });
+    Ok(names)
 }
 
 /// The files below a directory that may be specs by their names. Links to directories are not followed.

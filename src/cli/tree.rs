@@ -1,16 +1,16 @@
 //! Where a spec's files come from.
 
-use super::Failure;
+use super::{FACTS_AND_TREES, Failure};
 use crate::host::Root;
 use crate::source::{Limits, Tree};
-use clap::Args;
+use clap::{Args, ValueHint};
 use std::path::{Component, Path, PathBuf};
 
 /// The option that says how far includes may reach.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TreeOption {
     /// The directory that holds the spec and all that it may include [default: the spec's own].
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = FACTS_AND_TREES)]
     pub tree: Option<PathBuf>,
 }
 

@@ -179,7 +179,7 @@ fn snippet<'a>(
 
 fn suggestion<'a>(fix: &'a Fix, sources: &'a Sources) -> Group<'a> {
     let window = Window::around(std::iter::once(fix.span), fix.span.file, sources);
-    let patch = Patch::new(window.place(fix.span), visible_line(&fix.replacement));
+    let patch = Patch::new(window.place(fix.span), visible_text(&fix.replacement));
     let title = Level::HELP.secondary_title(visible_line(&fix.message));
     Group::with_title(title).element(window.snippet().patch(patch))
 }

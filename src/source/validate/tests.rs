@@ -485,8 +485,8 @@ fn a_planned_part() {
     yaml(
         &json!({"spec": {"later": {"fast": "x", "wen": 1}}}),
         &[
-            "PUR0108 [later] `later` is not compiled by this version yet = leave it out until a version of Purlin \
-             compiles it",
+            "PUR0108 [later] `later` is not compiled by this version yet = leave it out, with all that cannot do without it, \
+             until a version of Purlin compiles it",
             "PUR0101 [wen] `later` has no `wen` -> when",
         ],
     );

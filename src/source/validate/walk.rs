@@ -91,7 +91,7 @@ impl<'a> Walk<'a> {
         let help = match instead(place, spelling) {
             Some(Instead::Chosen(names)) => format!("leave it out {until}: {names} is the choice made here"),
             Some(Instead::Open(names)) => format!("use {names} in its place {until}"),
-            None => format!("leave it out {until}"),
+            None => format!("leave it out, with all that cannot do without it, {until}"),
         };
         self.found.push(
             Diagnostic::new(

@@ -222,12 +222,16 @@ fn what_it_can_do_is_what_it_says() {
     let can = &answer["capabilities"];
     assert_eq!(can["positionEncoding"], "utf-16");
     assert_eq!(can["textDocumentSync"]["change"], 2);
-    for key in
-        ["completionProvider", "hoverProvider", "definitionProvider", "renameProvider", "codeActionProvider"]
-    {
+    for key in [
+        "completionProvider",
+        "hoverProvider",
+        "definitionProvider",
+        "renameProvider",
+        "codeActionProvider",
+        "documentFormattingProvider",
+    ] {
         assert!(can.get(key).is_some(), "{key}");
     }
-    assert!(can.get("documentFormattingProvider").is_none());
     assert_eq!(editor.end(), Some(0));
     let (editor, answer) =
         Editor::with(json!({ "general": { "positionEncodings": ["utf-16", "utf-8"] } }), &[]);

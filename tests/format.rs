@@ -262,6 +262,15 @@ fn kdl_is_laid_out() {
             "/- a /-\n1 2\nb\n/- c \\ // x\n1\nd\n",
             "    /- a /- 1 2\n    b\n    /- c \\ // x\n        1\n    d\n",
         ),
+        (
+            "a { /- b }\nc { /-d; e }\n/- f; g\nh /-1; i { j; /- k /* x */; }\n",
+            "    a { /- b; }\n    c { /-d; e; }\n    /- f\n    g\n    h /-1\n    i { j; /- k; /* x */ }\n",
+        ),
+        // What the tree does not know has no comments in it.
+        (
+            "chair { a 1;  /-{ x; }\n b; // y\n}\n",
+            "    chair {\n        a 1\n        /-{ x; }\n        b // y\n    }\n",
+        ),
         // Lines that go on.
         (
             "a 1 \\\n2 \\   // x\n  3\nb \\\n\nc\n",

@@ -144,12 +144,19 @@ impl<'a> Layout<'a> {
         let mut site = Site::Node;
         // A stray sign of this line has been told.
         let mut told = false;
+        // A `;` would end a disabled node, and nothing that the parser sees.
+        let mut hollow = false;
         // Where the last lexeme of the outline ends: what does not touch there does not touch in the outline.
         let mut drawn = base;
         let mut i = 0;
         while let Some(&lexeme) = layout.lexemes.get(i) {
             let Lexeme { token, start, end } = lexeme;
             i += 1;
+            if hollow && token == Token::Semicolon {
+                hollow = false;
+                continue;
+            }
+            hollow &= matches!(token, Token::BlockComment { .. });
             match token {
                 Token::LineComment => {
                     layout.comment(start + 2, end, start..end);
@@ -185,6 +192,7 @@ impl<'a> Layout<'a> {
                     let end = layout.lexemes[after - 1].end;
                     layout.comment(start, end, start..end);
                     i = after;
+                    hollow = before_node;
                 }
                 Token::Open => {
                     open.push(layout.braces.len());

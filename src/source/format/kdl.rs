@@ -263,10 +263,10 @@ impl<'a> Printer<'a> {
                         self.out.push_str("\\ ");
                     }
                 }
+                _ if token == Token::LineComment && !disabling => self.out.push_str(" \\ "),
                 Some(Token::Equals) => {}
                 _ if token == Token::Equals => {}
                 Some(Token::SlashDash) if !part.spaced => {}
-                _ if token == Token::LineComment && !disabling => self.out.push_str(" \\ "),
                 _ if part.continued && token != Token::Open && !disabling => {
                     self.out.push_str(" \\");
                     self.line(depth + 1);

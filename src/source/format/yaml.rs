@@ -466,6 +466,11 @@ impl<'a> Printer<'a> {
         let old = if value.span.is_empty() { usize::MAX } else { column(self.text, value.span.start) };
         let digit = header.bytes().find(u8::is_ascii_digit).map(|d| usize::from(d - b'0'));
         let new = indent + digit.unwrap_or(INDENT);
+        // A line of tabs behind it is one of its lines to some readers, and none to others.
+        let behind = self.text[value.span.end..].split('\n').next().unwrap_or_default();
+        if behind.trim_start().is_empty() && behind.contains('\t') {
+            return None;
+        }
         let mut region = self.text.get(end + 1..value.span.end).unwrap_or_default();
         // The scanner counts the next line's indentation in.
         if value.span.end < self.text.len() {

@@ -1,84 +1,20 @@
 //! What `purlin check` costs, against the goals: whole processes, measured in turn with one that does nothing, and the
 //! stages within one process. `cargo bench` prints the tables; `PURLIN_BENCH_SAMPLES` (200) sets how often each is run.
 
+#[path = "common/model.rs"]
+mod model;
+
+use model::spec;
 use purlin::diag::{Findings, Sources};
 use purlin::emission::emit;
-use purlin::source::{Limits, Syntax, Validator, from_value, parse, to_kdl, to_yaml};
+use purlin::source::{Limits, Syntax, Validator, from_value, parse};
 use purlin::spec::{FORMATS, NodeSpec, SCHEMA_TEXT, schema, validator};
 use purlin::{compile, node};
-use serde_json::{Map, Value as Json, json};
+use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
-
-/// A spec of that many lines or a few more, without a finding that a host would not have to decide.
-fn spec(syntax: Syntax, lines: usize) -> String {
-    (1..)
-        .map(|units| write(syntax, &model(units)))
-        .find(|text| text.lines().count() >= lines)
-        .expect("units add lines")
-}
-
-/// A node with so many handlers, registries, networks and kinds of device.
-fn model(units: usize) -> Json {
-    let named = |name: fn(usize) -> String, value: &dyn Fn(usize) -> Json| -> Map<String, Json> {
-        (0..units).map(|i| (name(i), value(i))).collect()
-    };
-    let handlers = named(|i| format!("handler-{i}"), &|i| {
-        let mut handler = json!({"binary": format!("/usr/local/bin/runtime-{i}"), "systemdCgroup": true, "runtimeClass": format!("class-{i}")});
-        if i == 0 {
-            handler["default"] = true.into();
-        }
-        handler
-    });
-    let registries = named(
-        |i| format!("registry-{i}.example"),
-        &|i| json!({"mirrors": [{"url": format!("https://mirror-{i}.example/v2"), "overridePath": true}, {"url": format!("https://far-{i}.example")}]}),
-    );
-    let networks = named(|i| format!("network-{i}"), &|i| {
-        let net = format!("10.{}.{}", i / 250, i % 250);
-        let mut network = json!({
-            "bridge": {"name": format!("cni{i}"), "mtu": 1450, "ipMasq": true},
-            "ipam": {
-                "ranges": [{"subnet": format!("{net}.0/24"), "gateway": format!("{net}.1"), "start": format!("{net}.10"), "end": format!("{net}.200")}],
-                "routes": [{"to": "192.168.0.0/16", "via": format!("{net}.2")}],
-            },
-            "portmap": {"snat": true},
-        });
-        if i == 0 {
-            network["default"] = true.into();
-        }
-        network
-    });
-    let devices = named(
-        |i| format!("example.com/device-{i}"),
-        &|i| json!({"paths": [format!("/dev/a{i}"), format!("/dev/b{i}*")], "permissions": "rw", "env": {"DEVICE": format!("{i}")}}),
-    );
-    json!({
-        "apiVersion": "purlin.dev/v1alpha1",
-        "kind": "NodeSpec",
-        "metadata": {"name": "bench", "labels": {"example.com/pool": "bench"}},
-        "spec": {
-            "target": {"kubelet": "1.36-1.37"},
-            "runtimes": {"runtimes": {"main": {"containerd": {"version": "2.1-2.4", "config": "own", "handlers": handlers}}}, "registries": registries},
-            "networks": networks,
-            "devices": devices,
-        },
-    })
-}
-
-fn write(syntax: Syntax, model: &Json) -> String {
-    let mut sources = Sources::default();
-    let file = sources.add("bench", model.to_string());
-    let doc =
-        parse(&sources, file, Syntax::Json, schema(), &mut Findings::new()).expect("the model is sound");
-    match syntax {
-        Syntax::Kdl => to_kdl(&doc, schema()),
-        Syntax::Yaml => to_yaml(&doc, schema()),
-        Syntax::Json => model.to_string(),
-    }
-}
 
 /// Times in order.
 struct Sample(Vec<Duration>);
@@ -175,18 +111,18 @@ fn cases(dir: &Path) -> Vec<Case> {
     let limits = Limits::default();
     let over =
         |name: &'static str, file: String| Case { name, files: vec![file], code: 1, goal: (10, Some(32)) };
-    let hundred = spec(Syntax::Kdl, 100);
-    let hundred_yaml = spec(Syntax::Yaml, 100);
+    let hundred = spec(Syntax::Kdl, 100, false);
+    let hundred_yaml = spec(Syntax::Yaml, 100, false);
     vec![
         Case {
             name: "1,000 lines, KDL",
-            files: vec![file("spec.kdl".into(), spec(Syntax::Kdl, 1000))],
+            files: vec![file("spec.kdl".into(), spec(Syntax::Kdl, 1000, false))],
             code: 0,
             goal: (15, None),
         },
         Case {
             name: "1,000 lines, YAML",
-            files: vec![file("spec.yaml".into(), spec(Syntax::Yaml, 1000))],
+            files: vec![file("spec.yaml".into(), spec(Syntax::Yaml, 1000, false))],
             code: 0,
             goal: (5, None),
         },
@@ -308,7 +244,7 @@ fn stages(samples: usize) {
     ];
     for syntax in [Syntax::Kdl, Syntax::Yaml] {
         let mut sources = Sources::default();
-        let file = sources.add("bench", spec(syntax, 1000));
+        let file = sources.add("bench", spec(syntax, 1000, false));
         let doc = parse(&sources, file, syntax, schema(), &mut Findings::new()).expect("the spec is sound");
         let typed = from_value::<NodeSpec>(&doc.root).expect("the spec fits the types");
         let checked =
@@ -363,7 +299,7 @@ fn main() {
     let samples = std::env::var("PURLIN_BENCH_SAMPLES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
     let dir = tempfile::tempdir().expect("a temporary directory can be made");
     for syntax in [Syntax::Kdl, Syntax::Yaml] {
-        let text = spec(syntax, 1000);
+        let text = spec(syntax, 1000, false);
         println!("{syntax:?}: {} lines, {} bytes", text.lines().count(), text.len());
     }
     processes(samples, dir.path());

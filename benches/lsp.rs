@@ -1,75 +1,21 @@
 //! What an editor waits for, against the goal of 20 ms: each answer of src/editor on a spec of 1,000 lines, in process, as the
 //! server gives it. `cargo bench --bench lsp` prints the table; `PURLIN_BENCH_SAMPLES` (200) sets how often each is asked.
 
-use purlin::diag::{Findings, Sources};
+#[path = "common/model.rs"]
+mod model;
+
+use model::spec;
 use purlin::editor::{
     Analysis, Encoding, Known, Lines, complete, hover, look, names, occurrences, rename, spots, symbols,
     target,
 };
-use purlin::source::{Alone, Syntax, parse, to_kdl, to_yaml};
+use purlin::source::{Alone, Syntax};
 use purlin::spec::schema;
-use serde_json::{Map, Value as Json, json};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const GOAL: Duration = Duration::from_millis(20);
-
-/// A spec of 1,000 lines or a few more, with a hook that refers to a device.
-fn spec(syntax: Syntax) -> String {
-    (1..)
-        .map(|units| write(syntax, &model(units)))
-        .find(|text| text.lines().count() >= 1000)
-        .expect("units add lines")
-}
-
-fn model(units: usize) -> Json {
-    let named = |name: &str, value: &dyn Fn(usize) -> Json| -> Map<String, Json> {
-        (0..units).map(|i| (format!("{name}{i}"), value(i))).collect()
-    };
-    let handlers = named(
-        "handler-",
-        &|i| json!({"binary": format!("/usr/local/bin/runtime-{i}"), "systemdCgroup": true, "default": i == 0}),
-    );
-    let hooks = named(
-        "hook-",
-        &|i| json!({"stage": "createRuntime", "path": "/usr/local/bin/hook", "when": {"devices": [format!("example.com/device-{i}")]}}),
-    );
-    let networks = named("network-", &|i| {
-        let net = format!("10.{}.{}", i / 250, i % 250);
-        json!({
-            "default": i == 0,
-            "bridge": {"name": format!("cni{i}"), "mtu": 1450, "ipMasq": true},
-            "ipam": {"ranges": [{"subnet": format!("{net}.0/24"), "gateway": format!("{net}.1")}]},
-            "portmap": {"snat": true},
-        })
-    });
-    let devices = named(
-        "example.com/device-",
-        &|i| json!({"paths": [format!("/dev/a{i}"), format!("/dev/b{i}*")], "permissions": "rw", "env": {"DEVICE": format!("{i}")}}),
-    );
-    json!({
-        "apiVersion": "purlin.dev/v1alpha1",
-        "kind": "NodeSpec",
-        "metadata": {"name": "bench"},
-        "spec": {
-            "runtimes": {"runtimes": {"main": {"containerd": {"version": "2.1-2.4", "config": "own", "handlers": handlers}}}, "hooks": hooks},
-            "networks": networks,
-            "devices": devices,
-        },
-    })
-}
-
-fn write(syntax: Syntax, model: &Json) -> String {
-    let mut sources = Sources::default();
-    let file = sources.add("bench", model.to_string());
-    let doc =
-        parse(&sources, file, Syntax::Json, schema(), &mut Findings::new()).expect("the model is sound");
-    match syntax {
-        Syntax::Kdl => to_kdl(&doc, schema()),
-        _ => to_yaml(&doc, schema()),
-    }
-}
 
 /// Prints the median and the p99 of something done so often.
 fn row(name: &str, samples: usize, work: &mut dyn FnMut()) {
@@ -96,7 +42,7 @@ fn row(name: &str, samples: usize, work: &mut dyn FnMut()) {
 
 fn measure(syntax: Syntax, samples: usize) {
     let name = if syntax == Syntax::Kdl { "spec.kdl" } else { "spec.yaml" };
-    let text: Arc<str> = spec(syntax).into();
+    let text: Arc<str> = spec(syntax, 1000, true).into();
     let made = || look(name, &text, name, syntax, &Alone);
     let analysis: Analysis = made();
     assert!(analysis.findings.is_empty(), "{:?}", analysis.findings);

@@ -12,7 +12,8 @@ pub struct Compiled {
     pub doc: Doc,
     /// The files that it consists of, by their paths below the tree, its own first.
     pub files: Vec<String>,
-    /// It is a part, and no spec: of that only the texts were read.
+    /// It is a part, and no spec: of that only the shape was looked at, for what is missing may stand in the specs that
+    /// include it.
     pub is_part: bool,
     /// The defaults that others came before.
     pub yielded: Vec<Yielded>,
@@ -43,15 +44,22 @@ pub fn compile_in(
 ) -> Option<Compiled> {
     let before = findings.errors();
     let layers = source::load(sources, (file, path), syntax, tree, spec::schema(), findings);
-    let Some(layers) = layers else {
+    let Some(mut layers) = layers else {
         findings.cut_short();
         return None;
     };
     let files = layers.iter().map(|layer| layer.path.clone()).collect();
     silencers(&layers, sources, findings);
-    let is_part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));
+    let part = layers.first_mut().filter(|layer| source::is_part(&layer.doc));
+    let is_part = part.map(|layer| source::make_whole(&mut layer.doc)).is_some();
     let (doc, yielded) = source::merge(layers, spec::schema(), findings)?;
-    let node = if is_part { None } else { node(&doc, syntax, before, findings) };
+    let node = if is_part {
+        // What does not fit is in the findings.
+        let _ = spec::validator().is_some_and(|v| v.check_part(&doc, syntax, findings));
+        None
+    } else {
+        node(&doc, syntax, before, findings)
+    };
     Some(Compiled { doc, files, is_part, yielded, node })
 }
 
@@ -59,48 +67,6 @@ pub fn compile_in(
 #[must_use]
 pub fn compile_doc(doc: &Doc, syntax: Syntax, findings: &mut Findings) -> Option<Node> {
     node(doc, syntax, findings.errors(), findings)
-}
-
-/// What can be said of a file while it is written.
-#[derive(Debug)]
-pub struct Look {
-    /// The file and all that it includes could be read.
-    pub read: bool,
-    /// The file is a part.
-    pub part: bool,
-    /// `None` of a part, and when there are errors.
-    pub node: Option<Node>,
-}
-
-/// The same as [`compile_in`] for someone who writes: a part alone is looked at, too, but only for its shape, for what is
-/// missing in it may stand in the specs that include it.
-#[must_use]
-pub fn look_in(
-    sources: &mut Sources,
-    (file, path): (FileId, &str),
-    syntax: Syntax,
-    tree: &dyn Tree,
-    findings: &mut Findings,
-) -> Look {
-    let before = findings.errors();
-    let layers = source::load(sources, (file, path), syntax, tree, spec::schema(), findings);
-    let Some(mut layers) = layers else { return Look { read: false, part: false, node: None } };
-    silencers(&layers, sources, findings);
-    let part = layers.first().is_some_and(|layer| source::is_part(&layer.doc));
-    if part {
-        source::make_whole(&mut layers[0].doc);
-    }
-    let merged = source::merge(layers, spec::schema(), findings);
-    let node = match (merged, part) {
-        (Some((doc, _)), true) => {
-            // What does not fit is in the findings.
-            let _ = spec::validator().is_some_and(|v| v.check_part(&doc, syntax, findings));
-            None
-        }
-        (Some((doc, _)), false) => node(&doc, syntax, before, findings),
-        (None, _) => None,
-    };
-    Look { read: true, part, node }
 }
 
 /// Takes in the comments that silence warnings, of every file.

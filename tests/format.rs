@@ -5,6 +5,7 @@ mod cli;
 mod common {
     pub mod documents;
     pub mod schema;
+    pub mod signs;
 }
 
 use ::purlin::diag::{Findings, Sources};

@@ -216,6 +216,11 @@ fn files_are_found_beside_the_spec_and_nowhere_else() {
     assert!(code == 2 && text.contains("is not below"), "{text}");
     let (code, text) = run(&["check", "fleet/base.kdl"]);
     assert!(code == 1 && text.contains("part"), "{text}");
+    // What a spec that is a link includes stands beside the link.
+    put("fleet/.data/v1/b.kdl", "purlin \"v1alpha1\"\nnode \"b\" { include \"../base.kdl\"; }\n");
+    std::os::unix::fs::symlink("../.data/v1/b.kdl", dir.path().join("fleet/nodes/b.kdl")).unwrap();
+    let (code, text) = run(&["check", "--tree", "fleet", "fleet/nodes/b.kdl"]);
+    assert!(code == 0 && text.contains("fleet/base.kdl:2"), "{text}");
     // As a ConfigMap's volume does it: links, but only within the tree.
     std::fs::rename(dir.path().join("fleet/base.kdl"), dir.path().join("fleet/.data.kdl")).unwrap();
     std::os::unix::fs::symlink(".data.kdl", dir.path().join("fleet/base.kdl")).unwrap();

@@ -1,6 +1,9 @@
 //! What holds for every text, every tree and every host, sound or not: the whole road ends without a panic, has a place
 //! for whatever it finds, and gives the same bytes again.
 
+#[path = "common/signs.rs"]
+mod signs;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -14,6 +17,7 @@ use purlin::source::{
 };
 use purlin::spec::{FORMATS, NodeSpec, schema};
 use serde_json::{Value as Json, json};
+use signs::SIGNS;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -107,64 +111,15 @@ fn holds(syntax: Syntax, bytes: &[u8], facts: &[&Facts]) -> Result<(), TestCaseE
 }
 
 fn words() -> impl Strategy<Value = String> {
-    let signs = vec![
-        "{",
-        "}",
-        "(",
-        ")",
-        "[",
-        "]",
-        "\"",
-        "\"\"\"",
-        "#\"",
-        "\"#",
-        "#",
-        "/",
-        "//",
-        "/*",
-        "*/",
-        "/-",
-        "\\",
-        "=",
-        ";",
-        "\n",
-        "\r\n",
-        "\r",
-        " ",
-        "\t",
-        ":",
-        ": ",
-        "- ",
-        "? ",
-        "&a ",
-        "*a ",
+    let signs = [SIGNS, &[
         "|\n",
         ">\n",
-        "!!str ",
-        "%YAML 1.2\n",
         "---\n",
-        "...",
-        "'",
-        "@",
-        "`",
-        ",",
-        "~",
         "<<: ",
-        "\u{feff}",
-        "\u{0}",
         "\u{1b}[31m",
-        "\u{202e}",
-        "\u{2028}",
-        "é",
         "рods",
-        "0x",
-        "1e999",
         "99999999999999999999999999999999999999999999",
-        "-",
         "0755",
-        "true",
-        "#true",
-        "#null",
         "#inf",
         "purlin \"v1alpha1\"\n",
         "node \"n\" {\n",
@@ -185,7 +140,7 @@ fn words() -> impl Strategy<Value = String> {
         "/etc/../../x",
         "..",
         "null",
-    ];
+    ]].concat();
     vec(prop_oneof![8 => select(signs).prop_map(str::to_owned), 1 => "\\PC{0,4}"], 0..40)
         .prop_map(|w| w.concat())
 }

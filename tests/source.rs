@@ -3,6 +3,7 @@
 mod common {
     pub mod documents;
     pub mod schema;
+    pub mod signs;
 }
 
 use common::documents::{Shown, comments, documents, soup, write};

@@ -1,9 +1,9 @@
 //! `purlin diff`
 
 use super::facts::FactsOption;
-use super::git::Revision;
+use super::git::{Revision, revisions};
 use super::parallel::in_parallel;
-use super::specs::{Changed, SpecFile, is_ours, specs};
+use super::specs::{Changed, SpecFile, is_ours, one_spec, specs};
 use super::tree::{TreeOption, plain};
 use super::{Failure, OUTPUT, Outcome, OutputFormat, Session, ci, input};
 use crate::diag::{self, Findings, Report, Settled, Sources};
@@ -204,17 +204,10 @@ impl DiffCommand {
 
     fn other(&self, specs: &[SpecFile]) -> Result<Other, Failure> {
         if let Some(path) = &self.against_spec {
-            return Ok(Other::Spec(input::one_spec(path, &self.tree)?));
+            return Ok(Other::Spec(one_spec(path, &self.tree)?));
         }
         let Some(word) = &self.against else { return Ok(Other::Host) };
-        let mut revisions = BTreeMap::new();
-        for spec in specs {
-            let dir = spec.files.dir();
-            if !revisions.contains_key(dir) {
-                revisions.insert(dir.to_path_buf(), Revision::open(dir, word)?);
-            }
-        }
-        Ok(Other::Revisions(revisions))
+        Ok(Other::Revisions(revisions(specs, word)?))
     }
 
     fn one(

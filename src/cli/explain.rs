@@ -1,6 +1,7 @@
 //! `purlin explain`
 
 use super::completion::explainable;
+use super::specs::one_spec;
 use super::tree::TreeOption;
 use super::{FACTS_AND_TREES, Failure, OUTPUT, Outcome, OutputFormat, Session, input};
 use crate::diag::{self, CODES, Code, Findings, Sources, guess};
@@ -89,7 +90,7 @@ impl Explain {
         let host = self.facts.as_deref().map(input::facts_file).transpose()?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();
-        let spec = input::one_spec(file, &self.tree)?;
+        let spec = one_spec(file, &self.tree)?;
         let compiled = match input::spec(&spec, &mut sources, &mut findings)? {
             input::Spec::Whole(compiled) => Some(compiled),
             input::Spec::Broken | input::Spec::Part | input::Spec::Foreign => None,

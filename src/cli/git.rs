@@ -1,8 +1,10 @@
 //! Files as they were at a Git revision, by way of the git program.
 
 use super::Failure;
-use crate::source::{Limits, Tree};
-use std::collections::BTreeSet;
+use super::input::SPEC_BYTES;
+use super::specs::SpecFile;
+use crate::source::Tree;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -66,9 +68,21 @@ impl Drop for Reader {
     }
 }
 
+/// The trees of specs as they were at a revision, each asked for once.
+pub fn revisions(specs: &[SpecFile], word: &str) -> Result<BTreeMap<PathBuf, Revision>, Failure> {
+    let mut revisions = BTreeMap::new();
+    for spec in specs {
+        let dir = spec.files.dir();
+        if !revisions.contains_key(dir) {
+            revisions.insert(dir.to_path_buf(), Revision::open(dir, word)?);
+        }
+    }
+    Ok(revisions)
+}
+
 impl Revision {
     /// Finds the revision in the repository that the directory is in.
-    pub fn open(dir: &Path, word: &str) -> Result<Self, Failure> {
+    fn open(dir: &Path, word: &str) -> Result<Self, Failure> {
         let line = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim_end_matches('\n').to_owned();
         let prefix = line(git(dir, &["rev-parse", "--show-prefix"])?);
         let commit = git(
@@ -114,7 +128,7 @@ impl Revision {
         let words: Vec<&str> = head.trim_end().rsplitn(3, ' ').collect();
         let (last, kind) = (words.first().copied().unwrap_or(""), words.get(1).copied().unwrap_or(""));
         let Ok(size) = last.parse::<u64>() else { return Ok(None) };
-        let limit = Limits::default().bytes as u64 + 4;
+        let limit = SPEC_BYTES;
         let mut bytes = Vec::new();
         (&mut reader.answers).take(size.min(limit)).read_to_end(&mut bytes).map_err(failed)?;
         // The rest, and the line break that ends an answer.

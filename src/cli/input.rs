@@ -2,7 +2,6 @@
 
 use super::git::Revision;
 use super::specs::{SpecFile, is_ours};
-use super::tree::TreeOption;
 use super::{Failure, OutputFormat, Session};
 use crate::compile::{Compiled, alone, compile_in};
 use crate::diag::{self, CUT_SHORT, Diagnostic, Findings, Settled, Severity, Sources, visible_line};
@@ -46,15 +45,6 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     std::fs::File::open(path).map_err(fail)?.take(limit).read_to_end(&mut bytes).map_err(fail)?;
     Ok(bytes)
-}
-
-/// The one spec that an argument names.
-pub fn one_spec(path: &Path, tree: &TreeOption) -> Result<SpecFile, Failure> {
-    if path.is_dir() {
-        return Err(Failure(format!("`{}` is a directory; name a spec in it", path.display())));
-    }
-    let (files, below) = tree.of(path)?;
-    Ok(SpecFile { path: path.to_path_buf(), files, below, found: false })
 }
 
 /// What a file came to.

@@ -1,5 +1,6 @@
 //! `purlin render`
 
+use super::specs::one_spec;
 use super::tree::TreeOption;
 use super::{FACTS_AND_TREES, Failure, OUTPUT, Outcome, OutputFormat, Session, input};
 use crate::diag::{Findings, Sources, visible_line};
@@ -50,7 +51,7 @@ impl Render {
         let host = self.facts.as_deref().map(input::facts_file).transpose()?;
         let mut sources = Sources::default();
         let mut findings = Findings::new();
-        let spec = input::one_spec(&self.spec, &self.tree)?;
+        let spec = one_spec(&self.spec, &self.tree)?;
         let Some(node) = input::spec(&spec, &mut sources, &mut findings)?.node() else {
             input::show(&findings.settle(), &sources, session, OutputFormat::Human);
             return Ok(1);

@@ -1,10 +1,12 @@
 //! Which specs a command is about: files as they are named, and all those below a directory.
 
-use super::git::Revision;
+use super::git::revisions;
 use super::input::Spec;
 use super::tree::{Files, TreeOption};
 use super::{FACTS_AND_TREES, Failure};
+use crate::editor::is_spec;
 use crate::source::Syntax;
+use crate::spec::schema;
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -25,6 +27,15 @@ pub struct SpecFile {
     pub found: bool,
 }
 
+/// The one spec that an argument names.
+pub fn one_spec(path: &Path, tree: &TreeOption) -> Result<SpecFile, Failure> {
+    if path.is_dir() {
+        return Err(Failure(format!("`{}` is a directory; name a spec in it", path.display())));
+    }
+    let (files, below) = tree.of(path)?;
+    Ok(SpecFile { path: path.to_path_buf(), files, below, found: false })
+}
+
 /// All specs that arguments mean, in the arguments' order; those of a directory in the order of their names. What cannot
 /// be looked at does not hide the others: its name and the reason stand apart.
 pub fn specs(arguments: &[PathBuf], tree: &TreeOption) -> (Vec<SpecFile>, Vec<(String, String)>) {
@@ -40,25 +51,26 @@ pub fn specs(arguments: &[PathBuf], tree: &TreeOption) -> (Vec<SpecFile>, Vec<(S
 }
 
 fn of_one(argument: &Path, tree: &TreeOption) -> Result<Vec<SpecFile>, Failure> {
-    let spec = |path: PathBuf, tree: &TreeOption, found: bool| {
-        let (files, below) = tree.of(&path)?;
-        // What was found is called as its tree calls it.
-        let path = if found { files.dir().join(&below) } else { path };
-        Ok(SpecFile { path, files, below, found })
-    };
     if !argument.is_dir() {
-        return Ok(vec![spec(argument.to_path_buf(), tree, false)?]);
+        return Ok(vec![one_spec(argument, tree)?]);
     }
     let mut names = Vec::new();
     walk(argument, &mut names)?;
     if names.is_empty() {
-        let message = "there is no spec below `{}`; name a directory with .kdl, .yaml or .json files in it";
-        return Err(Failure(message.replacen("{}", &argument.display().to_string(), 1)));
+        return Err(Failure(format!(
+            "there is no spec below `{}`; name a directory with .kdl, .yaml or .json files in it",
+            argument.display()
+        )));
     }
     names.sort();
     // Of a directory, all of it is the tree.
     let tree = TreeOption { tree: Some(tree.tree.clone().unwrap_or_else(|| argument.to_path_buf())) };
-    names.into_iter().map(|path| spec(path, &tree, true)).collect()
+    let found = |path: PathBuf| {
+        let spec = one_spec(&path, &tree)?;
+        // What was found is called as its tree calls it.
+        Ok(SpecFile { path: spec.files.dir().join(&spec.below), found: true, ..spec })
+    };
+    names.into_iter().map(found).collect()
 }
 
 /// The option that leaves out what did not change.
@@ -76,14 +88,10 @@ impl Changed {
     /// Asks Git, once for each tree.
     pub fn open(&self, specs: &[SpecFile]) -> Result<(), Failure> {
         let Some(revision) = &self.changed_since else { return Ok(()) };
-        let mut paths = BTreeMap::new();
-        for spec in specs {
-            let dir = spec.files.dir();
-            if !paths.contains_key(dir) {
-                paths.insert(dir.to_path_buf(), Revision::open(dir, revision)?.changed()?);
-            }
-        }
-        let _ = self.paths.set(paths);
+        let trees = revisions(specs, revision)?.into_iter();
+        let _ = self
+            .paths
+            .set(trees.map(|(dir, tree)| Ok((dir, tree.changed()?))).collect::<Result<_, Failure>>()?);
         Ok(())
     }
 
@@ -140,13 +148,8 @@ fn walk(dir: &Path, list: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a text that was found is a spec, a part, or at least meant as one: another program's YAML is not.
+/// Whether a text that was found is a spec or a part, or at least meant as one: another program's YAML is not.
 #[must_use]
 pub fn is_ours(name: &str, text: &[u8]) -> bool {
-    let has = |word: &str| text.windows(word.len()).any(|w| w == word.as_bytes());
-    match Syntax::of(name) {
-        Some(Syntax::Kdl) => has("purlin"),
-        Some(Syntax::Yaml | Syntax::Json) => has("purlin.dev/v"),
-        None => false,
-    }
+    Syntax::of(name).is_some_and(|syntax| is_spec(&String::from_utf8_lossy(text), syntax, schema()))
 }

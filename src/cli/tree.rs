@@ -1,8 +1,9 @@
 //! Where a spec's files come from.
 
+use super::input::SPEC_BYTES;
 use super::{FACTS_AND_TREES, Failure};
 use crate::host::Root;
-use crate::source::{Limits, Tree};
+use crate::source::Tree;
 use clap::{Args, ValueHint};
 use std::path::{Component, Path, PathBuf};
 
@@ -28,7 +29,9 @@ impl TreeOption {
                         Failure(format!("cannot find `{}`: {e}; see that the path is right", path.display()))
                     })
                 };
-                let (root, file) = (real(dir)?, real(spec)?);
+                let parent = spec.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                // The file itself may be a link, as in a ConfigMap's volume; what it includes stands beside the link.
+                let (root, file) = (real(dir)?, real(parent)?.join(spec.file_name().unwrap_or_default()));
                 let below = file.strip_prefix(&root).map_err(|_| {
                     Failure(format!(
                         "`{}` is not below `{}`; give `--tree` a directory that holds both it and what it includes",
@@ -70,8 +73,7 @@ impl Tree for Files {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let dir = if self.dir.as_os_str().is_empty() { Path::new(".") } else { &self.dir };
         let root = Root::open(dir).map_err(|e| e.to_string())?;
-        // One whole letter more than the language's limit shows that it is passed.
-        match root.read_linked(&format!("/{path}"), Limits::default().bytes as u64 + 4) {
+        match root.read_linked(&format!("/{path}"), SPEC_BYTES) {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => Err(format!("make the file, or correct the name: there is no `{}`", self.name(path))),
             Err(error) => Err(error.to_string()),

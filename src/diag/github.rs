@@ -145,8 +145,7 @@ mod tests {
 
     #[test]
     fn a_finding_is_one_line_whatever_it_quotes() {
-        let (specs, settled, sources, failures) = sample::run();
-        let text = annotations(&Report { failures: &failures, ..report(&specs, &settled, &sources) });
+        let text = annotations(&sample::run().report(""));
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 6, "{text}");
         assert!(

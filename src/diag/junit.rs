@@ -156,16 +156,8 @@ mod tests {
 
     #[test]
     fn it_is_well_formed_and_says_what_it_counts() {
-        let (specs, settled, sources, failures) = sample::run();
-        let report = Report {
-            command: "check",
-            specs: &specs,
-            settled: &settled,
-            sources: &sources,
-            failures: &failures,
-            unproven: &[],
-            output: "]]> <&> \u{1b}\u{ffff}\n",
-        };
+        let run = sample::run();
+        let report = run.report("]]> <&> \u{1b}\u{ffff}\n");
         let document = render(&report);
         let lawful =
             |c: char| matches!(c, '\n' | '\t' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);

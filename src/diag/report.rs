@@ -103,7 +103,28 @@ pub(super) mod sample {
     pub const ODD: &str = "./odd/a, b:100%<&>\u{1b}\u{fffe}\"]\n.kdl";
 
     /// A run with everything that one can hold, over texts that nobody would write.
-    pub fn run() -> (Vec<String>, Settled, Sources, Vec<(String, String)>) {
+    pub struct Run {
+        specs: Vec<String>,
+        settled: Settled,
+        sources: Sources,
+        failures: Vec<(String, String)>,
+    }
+
+    impl Run {
+        pub fn report<'a>(&'a self, output: &'a str) -> Report<'a> {
+            Report {
+                command: "check",
+                specs: &self.specs,
+                settled: &self.settled,
+                sources: &self.sources,
+                failures: &self.failures,
+                unproven: &[],
+                output,
+            }
+        }
+    }
+
+    pub fn run() -> Run {
         let mut sources = Sources::default();
         let odd = sources.add(ODD, "🚒é \"x\" brigde\r\nnext ]]> ``` | <b>\n");
         let other = sources.add("/srv/名.yaml", "a: 1\n");
@@ -124,7 +145,8 @@ pub(super) mod sample {
             cut_short: true,
         };
         let specs = vec![ODD.to_owned(), "good.kdl".to_owned()];
-        (specs, settled, sources, vec![("absent.kdl".to_owned(), "cannot read `absent.kdl`".to_owned())])
+        let failures = vec![("absent.kdl".to_owned(), "cannot read `absent.kdl`".to_owned())];
+        Run { specs, settled, sources, failures }
     }
 }
 
@@ -134,16 +156,8 @@ mod tests {
 
     #[test]
     fn every_file_is_there_once_and_every_finding_in_one() {
-        let (specs, settled, sources, failures) = sample::run();
-        let report = Report {
-            command: "check",
-            specs: &specs,
-            settled: &settled,
-            sources: &sources,
-            failures: &failures,
-            unproven: &[],
-            output: "",
-        };
+        let run = sample::run();
+        let report = run.report("");
         let files: Vec<_> = report.files().into_iter().map(|(name, list)| (name, list.len())).collect();
         assert_eq!(
             files,

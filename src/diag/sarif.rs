@@ -142,16 +142,8 @@ mod tests {
 
     #[test]
     fn columns_are_in_utf16_and_names_are_uris() {
-        let (specs, settled, sources, failures) = sample::run();
-        let report = Report {
-            command: "check",
-            specs: &specs,
-            settled: &settled,
-            sources: &sources,
-            failures: &failures,
-            unproven: &[],
-            output: "",
-        };
+        let run = sample::run();
+        let report = run.report("");
         let log = render(&report);
         let results = &log["runs"][0]["results"];
         let place = &results[0]["locations"][0]["physicalLocation"];

@@ -2,11 +2,11 @@
 
 use super::kdl;
 use super::spots::{Spot, spots};
-use crate::compile::look_in;
+use crate::compile::compile_in;
 use crate::diag::{Diagnostic, FileId, Findings, Sources};
 use crate::emission::emit;
 use crate::source::{Schema, Syntax, Tree};
-use crate::spec;
+use crate::spec::schema;
 use std::sync::Arc;
 
 /// One text of a spec.
@@ -35,8 +35,8 @@ pub fn look(name: &str, text: &Arc<str>, path: &str, syntax: Syntax, tree: &dyn 
     let mut sources = Sources::default();
     let mut findings = Findings::new();
     let file = sources.add(name, Arc::clone(text));
-    let look = look_in(&mut sources, (file, path), syntax, tree, &mut findings);
-    if let Some(node) = &look.node {
+    let spec = compile_in(&mut sources, (file, path), syntax, tree, &mut findings);
+    if let Some(node) = spec.as_ref().and_then(|spec| spec.node.as_ref()) {
         // What only facts could decide is nothing to bother a writer with.
         drop(emit(node, None, &mut findings));
     }
@@ -45,9 +45,10 @@ pub fn look(name: &str, text: &Arc<str>, path: &str, syntax: Syntax, tree: &dyn 
     while let Some(source) = u16::try_from(files.len()).ok().and_then(|id| sources.get(FileId(id))) {
         let id = FileId(u16::try_from(files.len()).unwrap_or(u16::MAX));
         let syntax = Syntax::of(&source.name).filter(|_| id != file).unwrap_or(syntax);
-        files.push(File { id, spots: spots(&source.text, syntax, spec::schema()) });
+        files.push(File { id, spots: spots(&source.text, syntax, schema()) });
     }
-    Analysis { sources, files, findings: findings.into_sorted(), read: look.read, part: look.part }
+    let (read, part) = (spec.is_some(), spec.is_some_and(|spec| spec.is_part));
+    Analysis { sources, files, findings: findings.into_sorted(), read, part }
 }
 
 impl Analysis {

@@ -1,8 +1,8 @@
 //! KDL text cut into tokens, by a loop that neither recurses nor backtracks.
 //!
-//! The `kdl` crate's parser does both, so it must never see raw text: the limits count these tokens first, and the
-//! lowering hands the parser a text in which comments, disabled nodes and the insides of literals are masked. What a
-//! token means is not decided here.
+//! The `kdl` crate's parser does both, so it must never see raw text: the limits count these tokens first, and
+//! `kdl.rs` shows the parser an outline of it, without comments and disabled nodes, in which a letter stands for every
+//! word. What a token means is not decided here.
 
 /// What stands at a place. Spaces are no tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
